@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "tools"))
+# Pictures use formulas of tests/reference and a chart of experiments/.
+sys.path[:0] = [str(HERE / "tools"), str(HERE.parent)]
 
 import api_pages  # noqa: E402
 import citing  # noqa: E402

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from similarity_profile import similarity_profile
 
 from ctsne.affinity import revised_affinities
+from ctsne.evaluate import expected_laplacian
 from ctsne.labels import encode_column
 from ctsne.neighbors import find_neighbors, paper_lengths
-from tests import reference as formulas
 
 # The picture shows a point with several bandwidths at this beta. With the paper's 1e-4, hardly any
 # of the synthetic points has several (see the table).
@@ -37,7 +37,7 @@ def run(output: Path) -> None:
 
     several, rows = {}, []
     for beta in BETAS:
-        weights = _log_weights(labels.codes, across, beta)
+        weights = _log_weights(data.known, across, beta)
         found = [_solutions(d2, w) for d2, w in zip(squared, weights, strict=True)]
         several[beta] = np.array([len(each) > 1 for each in found])
         taken = revised_affinities(
@@ -59,7 +59,7 @@ def run(output: Path) -> None:
     point = int(
         np.random.default_rng(0).choice(np.flatnonzero(several[BETA] & (data.known == "blue")))
     )
-    weights = _log_weights(labels.codes, across, BETA)[point]
+    weights = _log_weights(data.known, across, BETA)[point]
     sigmas = _solutions(squared[point], weights)
     profiles = {sigma: _similarities(squared[point], weights, sigma) for sigma in sigmas}
     figure = _draw(squared[point], weights, profiles, data.known[neighbors.indices[point]])
@@ -93,9 +93,10 @@ def run(output: Path) -> None:
     )
 
 
-def _log_weights(codes: NDArray[np.int32], across: NDArray[np.bool_], beta: float) -> Floats:
-    log_beta, log_alpha = formulas.high_weights(codes, beta)
-    return np.where(across, log_alpha[0], log_beta[0])
+def _log_weights(known: NDArray[np.str_], across: NDArray[np.bool_], beta: float) -> Floats:
+    """Return log α for pairs of different labels, log β for others (section 2 of the paper)."""
+    rho = 1 - expected_laplacian(known)
+    return np.where(across, np.log1p(-beta * rho) - np.log1p(-rho), np.log(beta))
 
 
 def _similarities(d2: Floats, log_weights: Floats, sigma: float) -> Floats:
@@ -130,7 +131,7 @@ def _draw(d2: Floats, log_weights: Floats, profiles: dict[float, Floats], labels
     low, high = np.searchsorted(SIGMAS, [sigmas[0] / 2, 4 * sigmas[-1]])
     over.plot(SIGMAS[low:high], _perplexities(d2, log_weights, SIGMAS[low:high]), color="black")
     over.axhline(common.PERPLEXITY, color="grey", linestyle=":")
-    over.plot(sigmas, [formulas.perplexity(profiles[s]) for s in sigmas], "o", color="#D55E00")
+    over.plot(sigmas, _perplexities(d2, log_weights, np.array(sigmas)), "o", color="#D55E00")
     over.set(xscale="log", xlabel="bandwidth σ", ylabel="perplexity of r")
     over.minorticks_off()
     over.set_xticks([0.3, 0.5, 1, 2], ["0.3", "0.5", "1", "2"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from figure5_claims import check_claims, compare_at_equal_mixing
 from figure5_pictures import draw_curves, draw_scores, draw_trade_offs
 from figure5_setup import ALIKE, AUTHORS, CLUSTER, COMMON, LINES, MEASURES, RANDOM, SPREAD
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
-from ctsne.evaluate import expected_laplacian, laplacian_curve, rnx_curve
+from ctsne.evaluate import expected_laplacian, rnx_curve
 
 
 def run(output: Path) -> None:
@@ -245,8 +247,8 @@ def _curves(
             measured = [
                 (
                     rnx_curve(maps[row], data.X, data.known, k=sizes).value,
-                    laplacian_curve(maps[row], data.known, k=sizes).value,
-                    laplacian_curve(maps[row], data.hidden, k=sizes).value,
+                    laplacian_curve(maps[row], data.known, sizes),
+                    laplacian_curve(maps[row], data.hidden, sizes),
                 )
                 for row in rows
             ]
@@ -259,6 +261,17 @@ def _curves(
                 pd.DataFrame({"line": line, "beta": beta, "k": sizes, **means, **theirs_at})
             )
     return pd.concat(parts, ignore_index=True)
+
+
+def laplacian_curve(
+    embedding: NDArray[np.float32], labels: NDArray[Any], sizes: Sequence[int]
+) -> NDArray[np.float64]:
+    """Return the mean share of different labels among the nearest neighbours, for several k."""
+    distances = cdist(embedding, embedding)
+    np.fill_diagonal(distances, np.inf)
+    order = np.argsort(distances, axis=1, kind="stable")[:, : max(sizes)]
+    different = np.cumsum(labels[order] != labels[:, None], axis=1)
+    return different.mean(axis=0)[np.subtract(sizes, 1)] / sizes
 
 
 def _curve_summary(curves: pd.DataFrame) -> str:

@@ -520,7 +520,6 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "layout.Layout.gradient": lambda data: Call(data.layout().gradient),
     "layout.Schedule.at": lambda data: Call(layout.Schedule().at, int(data.rng.integers(500))),
     "evaluate.adjusted_jaccard": _of_data(evaluate.adjusted_jaccard),
-    "evaluate.adjusted_qnx": _of_data(evaluate.adjusted_qnx),
     "evaluate.adjusted_rnx": _of_data(evaluate.adjusted_rnx),
     "evaluate.rnx_curve": lambda data: Call(
         evaluate.rnx_curve, data.map, data.X, data.column, **{**data.measured, "k": None}
@@ -562,9 +561,6 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "evaluate.expected_lisi": lambda data: Call(evaluate.expected_lisi, data.column),
     "evaluate.knn_accuracy": _of_labels(evaluate.knn_accuracy),
     "evaluate.laplacian": _of_labels(evaluate.laplacian),
-    "evaluate.laplacian_curve": lambda data: Call(
-        evaluate.laplacian_curve, data.either_map(), data.column, **{**data.measured, "k": None}
-    ),
     "evaluate.lisi": lambda data: Call(
         evaluate.lisi, data.map, data.column, perplexity=max(1.0, data.k / 3), **data.sampled
     ),

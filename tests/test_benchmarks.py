@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,16 +12,13 @@ import pytest
 
 from ctsne.neighbors import find_neighbors
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+from .scripts import import_from
 
 
 @pytest.fixture
-def benchmarks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def benchmarks() -> Iterator[Any]:
     """Import a module of the benchmarks by name, for one test only."""
-    monkeypatch.syspath_prepend(FOLDER)
-    yield importlib.import_module
-    for file in FOLDER.glob("*.py"):
-        sys.modules.pop(file.stem, None)
+    yield from import_from("benchmarks")
 
 
 @pytest.mark.parametrize(("n", "n_labels"), [(1500, 2), (1500, 1000), (40_000, 10)])

@@ -1,11 +1,7 @@
-"""Draw the pictures of the site from made-up data.
-
-Example: python docs/tools/pictures.py some-folder
-"""
+"""Draw the pictures of the site from made-up data."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -256,6 +252,3 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "swept": swept,
     "one_batch": one_batch,
 }
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1]))

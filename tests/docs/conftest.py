@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-TOOLS = Path(__file__).parents[2] / "docs" / "tools"
+from ..scripts import import_from
 
 
 @pytest.fixture
-def tool(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleType]]:
+def tool() -> Iterator[Callable[[str], ModuleType]]:
     """Import a module of ``docs/tools`` by name, for one test only."""
-    monkeypatch.syspath_prepend(TOOLS)
-    yield importlib.import_module
-    for file in TOOLS.glob("*.py"):
-        sys.modules.pop(file.stem, None)
+    yield from import_from("docs/tools")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne.evaluate import adjusted_jaccard, adjusted_qnx
+from ctsne.evaluate import adjusted_jaccard
 
 from .. import reference as formulas
 
@@ -33,12 +33,3 @@ def test_by_hand() -> None:
     # among equally distant ones the first counts.
     values = adjusted_jaccard([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=2, pointwise=True)
     np.testing.assert_allclose(values, [1, 1 / 3, 1 / 3, 1])
-
-
-def test_relation_to_the_share_of_neighbours_kept() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(100, 3))
-    labels = np.arange(100) % 2
-    q = adjusted_qnx(X[:, :2], X, labels, k=10, sample=30, pointwise=True)
-    values = adjusted_jaccard(X[:, :2], X, labels, k=10, sample=30, pointwise=True)
-    np.testing.assert_allclose(values, q / (2 - q))

@@ -1,7 +1,6 @@
 """The Laplacian score against hand-worked cases and the reference."""
 
 import math
-import sys
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,6 @@ from hypothesis.extra import numpy as hnp
 from ctsne.evaluate import (
     expected_laplacian,
     laplacian,
-    laplacian_curve,
-    map_neighbors,
     sample_points,
 )
 
@@ -52,29 +49,6 @@ def test_points_agree_with_the_reference(case: tuple[Any, ...]) -> None:
     np.testing.assert_allclose(laplacian(embedding, labels, k=k, pointwise=True), expected)
     values = laplacian(embedding, labels, k=k, pointwise=True, sample=0.4, random_state=1)
     np.testing.assert_allclose(values, expected[sample_points(len(codes), 0.4, 1)])
-
-
-@given(cases(), st.sampled_from([0.0, 2.0]))
-def test_curve_agrees_with_the_reference(case: tuple[Any, ...], ranked_share: float) -> None:
-    """At every size, whether the neighbours are searched or ranked."""
-    embedding, codes, k = case
-    labels = [None if code < 0 else int(code) for code in codes]
-    sizes = np.arange(1, k + 1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules[laplacian_curve.__module__], "RANKED_SHARE", ranked_share)
-        curve = laplacian_curve(embedding, labels, k=sizes, n_jobs=1)
-        each = laplacian_curve(embedding, labels, k=sizes, n_jobs=1, pointwise=True)
-    expected = np.array([formulas.laplacian(embedding, codes, size) for size in sizes])
-    np.testing.assert_allclose(curve.value, expected, atol=1e-12)
-    values = np.array([formulas.laplacian_values(embedding, codes, size) for size in sizes]).T
-    np.testing.assert_allclose(each.value, values, atol=1e-12)
-    found = map_neighbors(embedding, k=k)
-    np.testing.assert_array_equal(
-        laplacian_curve(found, labels, k=sizes, n_jobs=1).value, curve.value
-    )
-    there = ~np.isnan(expected)
-    area = np.average(expected[there], weights=1 / sizes[there]) if there.any() else np.nan
-    assert curve.area == pytest.approx(area, abs=1e-12, nan_ok=True)
 
 
 def test_by_hand() -> None:

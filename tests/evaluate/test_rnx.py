@@ -1,4 +1,4 @@
-"""Q_NX, R_NX and their curves against hand-worked cases, the reference and a double loop."""
+"""R_NX and their curves against hand-worked cases, the reference and a double loop."""
 
 import tracemalloc
 from typing import Any
@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ctsne.evaluate import (
-    adjusted_qnx,
     adjusted_rnx,
     data_neighbors,
     map_neighbors,
@@ -66,10 +65,8 @@ def test_points_agree_with_the_reference(case: tuple[Any, ...]) -> None:
     values = adjusted_rnx(embedding, X, labels, k=k, pointwise=True)
     np.testing.assert_allclose(values, expected, atol=1e-12)
     plain = formulas.adjusted_rnx_values(embedding, X, None, k)
-    shares = adjusted_qnx(embedding, X, k=k, pointwise=True)
-    np.testing.assert_allclose(((n - 1) * shares - k) / (n - 1 - k), plain, atol=1e-12)
-    shares = adjusted_qnx(embedding, X, labels, k=k, pointwise=True)
-    np.testing.assert_array_equal(np.isnan(shares), np.isnan(expected))
+    values = adjusted_rnx(embedding, X, k=k, pointwise=True)
+    np.testing.assert_allclose(values, plain, atol=1e-12)
     # A sample measures some of the points, among all of them.
     points = sample_points(n, 0.5, 3)
     values = adjusted_rnx(
@@ -175,7 +172,6 @@ def test_direct_double_loop() -> None:
         1 <= ranks[0][i, j] <= k and 1 <= ranks[1][i, j] <= k for i in range(60) for j in range(60)
     )
     q = kept / (60 * k)
-    assert adjusted_qnx(Y, X, k=k) == pytest.approx(q)
     assert adjusted_rnx(Y, X, k=k) == pytest.approx((59 * q - k) / (59 - k))
 
 

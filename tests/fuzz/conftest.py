@@ -1,20 +1,16 @@
+"""What the tests of the attackers share: their programs."""
+
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator
+from types import ModuleType
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "fuzz"
+from ..scripts import import_from
 
 
 @pytest.fixture
-def fuzz(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def fuzz() -> Iterator[Callable[[str], ModuleType]]:
     """Import a module of the attackers by name, for one test only."""
-    monkeypatch.syspath_prepend(FOLDER)
-    yield importlib.import_module
-    for file in FOLDER.glob("*.py"):
-        sys.modules.pop(file.stem, None)
+    yield from import_from("fuzz")

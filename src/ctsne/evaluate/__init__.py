@@ -12,14 +12,13 @@ from ctsne.evaluate.mixing import (
     expected_lisi,
     knn_accuracy,
     laplacian,
-    laplacian_curve,
     lisi,
     mixing,
     mixing_by_label,
     private_populations,
 )
 from ctsne.evaluate.neighbors import DataNeighbors, MapNeighbors, data_neighbors, map_neighbors
-from ctsne.evaluate.rnx import Curve, adjusted_jaccard, adjusted_qnx, adjusted_rnx, rnx_curve
+from ctsne.evaluate.rnx import Curve, adjusted_jaccard, adjusted_rnx, rnx_curve
 from ctsne.evaluate.sampling import sample_points
 
 __all__ = [
@@ -28,7 +27,6 @@ __all__ = [
     "MapNeighbors",
     "PrivatePopulation",
     "adjusted_jaccard",
-    "adjusted_qnx",
     "adjusted_rnx",
     "data_neighbors",
     "evaluate",
@@ -36,7 +34,6 @@ __all__ = [
     "expected_lisi",
     "knn_accuracy",
     "laplacian",
-    "laplacian_curve",
     "lisi",
     "map_neighbors",
     "measure_map",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count, check_number
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
@@ -18,18 +18,13 @@ from ctsne.evaluate.neighbors import (
     check_map,
     labelled_neighbors,
     map_neighbors,
-    rank_map,
 )
-from ctsne.evaluate.rnx import RANKED_LENGTH, RANKED_SHARE, Curve, make_curve
 from ctsne.evaluate.sampling import (
     Floats,
     Indices,
-    check_sizes,
-    chunks,
     divided,
     in_chunks,
     mean,
-    sample_points,
 )
 from ctsne.labels import Column, encode_column
 
@@ -84,57 +79,6 @@ def laplacian(
         return _shares(codes[found.points[rows]], codes[found.indices[rows]])[:, -1]
 
     return in_chunks(shares, len(found.points), found.k, pointwise)
-
-
-def laplacian_curve(
-    embedding: Map,
-    labels: object,
-    *,
-    k: ArrayLike | None = None,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
-    n_jobs: int = -1,
-) -> Curve:
-    """Laplacian score over neighbourhood sizes.
-
-    Parameters
-    ----------
-    embedding, labels
-        As in :func:`ctsne.evaluate.laplacian`.
-    k, sample, random_state, pointwise, n_jobs
-        As in :func:`ctsne.evaluate.rnx_curve`.
-
-    Returns
-    -------
-    Curve
-
-    Examples
-    --------
-    >>> from ctsne.evaluate import laplacian_curve
-    >>> laplacian_curve([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"]).value.tolist()
-    [0.25, 0.625]
-    """
-    given, n = check_map(embedding)
-    known = encode_column(labels, n=n)
-    codes = known.codes
-    sizes = check_sizes(k, largest=given.k if isinstance(given, MapNeighbors) else n - 2, n=n)
-    largest = int(sizes[-1])
-    if isinstance(given, MapNeighbors) or largest <= RANKED_SHARE * n:
-        found, _ = labelled_neighbors(given, known, largest, sample, random_state, n_jobs)
-
-        def shares(rows: slice) -> Floats:
-            return _shares(codes[found.points[rows]], codes[found.indices[rows]])
-
-        parts = chunks(len(found.points), largest)
-        return make_curve(shares, parts, sizes, pointwise, n_jobs)
-    near, points = rank_map(given, largest), sample_points(n, sample, random_state)
-
-    def ranked_shares(rows: slice) -> Floats:
-        return _shares(codes[points[rows]], codes[near(points[rows])])
-
-    parts = chunks(len(points), RANKED_LENGTH * n)
-    return make_curve(ranked_shares, parts, sizes, pointwise, n_jobs)
 
 
 def _shares(own: Indices, labels: Indices) -> Floats:

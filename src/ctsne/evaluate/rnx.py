@@ -1,4 +1,4 @@
-"""Neighbours kept by a map: Q_NX, R_NX and Jaccard, adjusted for labels (paper, section 4.1)."""
+"""Neighbours kept by a map: R_NX and Jaccard, adjusted for labels (paper, section 4.1)."""
 
 from __future__ import annotations
 
@@ -155,41 +155,6 @@ def adjusted_rnx(
     """
     lists = both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
     return _compared(*lists, partial(_beyond_chance, k), pointwise)
-
-
-def adjusted_qnx(
-    embedding: Map,
-    X: Any,
-    labels: object = None,
-    *,
-    k: int = NEIGHBORHOOD,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
-    n_jobs: int = -1,
-) -> float | Floats:
-    """Share of the neighbours in the data that the map keeps, not corrected for chance.
-
-    Parameters
-    ----------
-    embedding, X, labels, k, sample, random_state, pointwise, n_jobs
-        As in :func:`ctsne.evaluate.adjusted_rnx`.
-
-    Returns
-    -------
-    float, or ndarray of float64
-        ``Q_NX(k)`` from 0 to 1; nan if no point has a choice.
-
-    Examples
-    --------
-    >>> from ctsne.evaluate import adjusted_qnx
-    >>> adjusted_qnx([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=2)
-    0.75
-    """
-    lists = both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
-    return _compared(
-        *lists, lambda shared, forced, _: divided(shared - forced, k - forced), pointwise
-    )
 
 
 def adjusted_jaccard(

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from preprocessing import immune_components, pancreas_components
 from scipy import sparse
 
 anndata = pytest.importorskip("anndata")
 sc = pytest.importorskip("scanpy")
 
 N_GENES = 600
-
-
-@pytest.fixture
-def preprocessing(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "experiments")
-    return importlib.import_module("preprocessing")
 
 
 @pytest.fixture
@@ -56,9 +49,9 @@ def assert_components(found: NDArray[Any], scaled: NDArray[np.float64]) -> None:
     np.testing.assert_allclose(found * signs, expected, atol=1e-3 * np.abs(expected).max())
 
 
-def test_pancreas_steps_are_seurats_defaults(preprocessing: Any, counts: Any) -> None:
+def test_pancreas_steps_are_seurats_defaults(counts: Any) -> None:
     before = counts.copy()
-    found = preprocessing.pancreas_components(counts, n_top_genes=200, n_comps=10)
+    found = pancreas_components(counts, n_top_genes=200, n_comps=10)
     assert (counts.X != before.X).nnz == 0 and not len(counts.var.columns)
     sc.pp.highly_variable_genes(counts, flavor="seurat_v3", n_top_genes=200)
     values = log_normalized(before)[:, counts.var["highly_variable"]].X.toarray().astype(float)
@@ -67,9 +60,9 @@ def test_pancreas_steps_are_seurats_defaults(preprocessing: Any, counts: Any) ->
     assert_components(found, np.minimum(scaled, 10))
 
 
-def test_immune_steps_are_those_of_scib(preprocessing: Any, counts: Any) -> None:
+def test_immune_steps_are_those_of_scib(counts: Any) -> None:
     logged = log_normalized(counts)
-    found = preprocessing.immune_components(logged, n_top_genes=200, n_comps=10)
+    found = immune_components(logged, n_top_genes=200, n_comps=10)
     times, dispersion = np.zeros(N_GENES), np.zeros(N_GENES)
     for batch in ("x", "y"):
         part = logged[logged.obs["batch"] == batch].copy()

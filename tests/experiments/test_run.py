@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import common
 import numpy as np
 import pytest
+import run
+from common import Data
+from figure5 import laplacian_curve
 
-FOLDER = Path(__file__).parents[1] / "experiments"
-MODULES = ("common", "run")
+from ctsne.evaluate import laplacian
 
-
-@pytest.fixture
-def experiments(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Import a module of the experiments by name, for one test only."""
-    monkeypatch.syspath_prepend(FOLDER)
-    yield importlib.import_module
-    for name in MODULES:
-        sys.modules.pop(name, None)
+RESULTS = Path(__file__).parents[2] / "experiments" / "results"
 
 
 def test_an_unknown_name_is_refused_before_any_work(
-    experiments: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = experiments("run")
     monkeypatch.setattr(run, "run_one", lambda *_: pytest.fail("something was run"))
     with pytest.raises(SystemExit) as stopped:
         run.main(["figure1", "figure9"])
@@ -38,8 +30,7 @@ def test_an_unknown_name_is_refused_before_any_work(
     assert "figure1, figure2, figure3, figure4, figure5" in message
 
 
-def test_all_runs_every_experiment_once(experiments: Any, monkeypatch: Any, tmp_path: Path) -> None:
-    run = experiments("run")
+def test_all_runs_every_experiment_once(monkeypatch: Any, tmp_path: Path) -> None:
     done: list[str] = []
     monkeypatch.setattr(run, "HERE", tmp_path)
     monkeypatch.setattr(run, "OUTPUT", tmp_path / "results")
@@ -51,14 +42,14 @@ def test_all_runs_every_experiment_once(experiments: Any, monkeypatch: Any, tmp_
     assert done == ["a", "b"]
 
 
-def test_sections_are_joined_with_links_that_fit(experiments: Any, tmp_path: Path) -> None:
+def test_sections_are_joined_with_links_that_fit(tmp_path: Path) -> None:
     output = tmp_path / "results"
     output.mkdir()
     (output / "one.md").write_text("## One\n\n![p](one.png) [w](https://a.b) [s](#one)\n")
     took = {"seconds": 1.5, "processor_seconds": 2.5, "cores": 2, "version": "9", "date": "today"}
     (output / "one.json").write_text(json.dumps(took))
     (output / "two.md").write_text("## Two\n")
-    experiments("run").join_sections(output, tmp_path / "RESULTS.md", ["one", "two", "three"])
+    run.join_sections(output, tmp_path / "RESULTS.md", ["one", "two", "three"])
     page = (tmp_path / "RESULTS.md").read_text()
     assert "![p](results/one.png) [w](https://a.b) [s](#one)" in page
     assert "| `python experiments/run.py one` |     1.5 |       2.5 |" in page
@@ -66,8 +57,7 @@ def test_sections_are_joined_with_links_that_fit(experiments: Any, tmp_path: Pat
     assert "three" not in page
 
 
-def test_starts(experiments: Any) -> None:
-    common = experiments("common")
+def test_starts() -> None:
     X = np.random.default_rng(0).normal(size=(80, 5))
     first, again, other = common.start(X, 0), common.start(X, 0), common.start(X, 1)
     assert np.array_equal(first, again)
@@ -77,16 +67,16 @@ def test_starts(experiments: Any) -> None:
     assert (first - other).std() == pytest.approx(1e-5 * np.sqrt(2), rel=0.3)
 
 
-def test_lines_go_from_no_conditioning_to_the_strongest(experiments: Any) -> None:
-    for name, grid in experiments("common").LINES.items():
+def test_lines_go_from_no_conditioning_to_the_strongest() -> None:
+    for name, grid in common.LINES.items():
         (values,) = [value for value in grid.values() if isinstance(value, list)]
         steps = np.diff(values)
         assert values[0] == (0 if "strength" in grid else 1), name
         assert (steps > 0).all() or (steps < 0).all(), name
 
 
-def test_sections_have_an_order(experiments: Any) -> None:
-    names = experiments("run").experiments()
+def test_sections_have_an_order() -> None:
+    names = run.experiments()
     assert names[:5] == [f"figure{number}" for number in range(1, 6)]
     assert names[5:11] == [
         "real",
@@ -99,20 +89,18 @@ def test_sections_have_an_order(experiments: Any) -> None:
     assert names[11:] == ["clustering", "held_out", "reference_embedding", "columns"]
 
 
-def test_table(experiments: Any) -> None:
-    table = experiments("common").table
-    assert table(["line", "n", "±"], [["joint", 5, ".1 ± .2"], ["a", 10, "–"]]) == (
+def test_table() -> None:
+    assert common.table(["line", "n", "±"], [["joint", 5, ".1 ± .2"], ["a", 10, "–"]]) == (
         "| line  |   n |       ± |\n"
         "| ----- | --: | ------: |\n"
         "| joint |   5 | .1 ± .2 |\n"
         "| a     |  10 |       – |"
     )
     with pytest.raises(ValueError, match="the header has 2 cells, but a row has 1"):
-        table(["a", "b"], [["c"]])
+        common.table(["a", "b"], [["c"]])
 
 
-def test_numbers(experiments: Any) -> None:
-    common = experiments("common")
+def test_numbers() -> None:
     values = [0.5124, -0.0034, -0.0001, 12.0, np.nan]
     assert [common.number(v) for v in values] == [".512", "-.003", ".000", "12.000", "–"]
     assert common.difference(0.5, 0.4) == "+.100"
@@ -122,9 +110,8 @@ def test_numbers(experiments: Any) -> None:
 
 
 def test_missing_data_say_which_variable_to_set(
-    experiments: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    common = experiments("common")
     monkeypatch.delenv("CTSNE_DATA", raising=False)
     monkeypatch.delenv("CTSNE_REFERENCE", raising=False)
     with pytest.raises(FileNotFoundError, match="set CTSNE_REFERENCE"):
@@ -138,14 +125,26 @@ def test_missing_data_say_which_variable_to_set(
         common.load_real("ifnb", "stim", "cell_type_partial")
 
 
-def test_the_paper_data(experiments: Any, reference: Path) -> None:
-    data = experiments("common").load_paper()
+def test_the_paper_data(reference: Path) -> None:
+    data = common.load_paper()
     assert data.X.shape == (1500, 10)
     assert (data.known == "blue").sum() == 600
     assert [(data.hidden == shape).sum() for shape in np.unique(data.hidden)] == [500] * 3
-    authors = experiments("common").load_authors("authors_results.csv")
+    authors = common.load_authors("authors_results.csv")
     assert authors["line"].value_counts().to_dict() == {
         "original": 17,
         "revised p": 16,
         "revised r": 16,
     }
+
+
+@pytest.mark.parametrize("name", ["figure2", "figure4"])
+def test_a_figure_gives_its_section_again(name: str, reference: Path, tmp_path: Path) -> None:
+    run.run_one(name, tmp_path)
+    assert (tmp_path / f"{name}.md").read_text() == (RESULTS / f"{name}.md").read_text()
+
+
+def test_the_curve_of_laplacians_is_the_score_at_each_size(small: Data) -> None:
+    found = laplacian_curve(small.X[:, :2], small.known, [1, 30, 238])
+    expected = [laplacian(small.X[:, :2], small.known, k=k) for k in (1, 30, 238)]
+    np.testing.assert_allclose(found, expected)

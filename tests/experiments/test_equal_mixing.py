@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+import equal_mixing as em
 import numpy as np
 import pytest
-
-# The experiments are scripts, not part of the package.
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
-
-import equal_mixing as em
 
 
 def test_lines_are_read_in_order_of_strength() -> None:

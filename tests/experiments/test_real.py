@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 import importlib
 import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,6 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
-# The experiments are scripts, not part of the package.
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
-
 import alignment  # noqa: E402
 import constants  # noqa: E402
 import private  # noqa: E402
@@ -30,14 +26,7 @@ from common import Data, load, start  # noqa: E402
 from yardsticks import bbknn_tsne, harmony_tsne, means_removed_tsne  # noqa: E402
 
 from ctsne import ConditionalTSNE  # noqa: E402
-from ctsne.datasets import make_synthetic  # noqa: E402
 from ctsne.evaluate import adjusted_rnx, knn_accuracy, laplacian, mixing  # noqa: E402
-
-
-@pytest.fixture
-def small() -> Data:
-    made = make_synthetic(240, random_state=0)
-    return Data("small", made.X, made.known.astype(str), made.hidden.astype(str), "a", "b")
 
 
 @pytest.fixture
