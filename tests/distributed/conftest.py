@@ -1,4 +1,4 @@
-"""One small cluster for all tests of a module, and a model to place points with."""
+"""One small cluster for all tests, and a model to place points with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ctsne.datasets import make_synthetic
 DATA = make_synthetic(1200, random_state=0)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def client() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
     with (

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from ctsne.io import features, read_data
+from ctsne.io import hdf5, read_data
 from ctsne.io.features import MOST_FEATURES, read_features
 
 COUNTS = np.random.default_rng(0).poisson(0.7, (40, 9)).astype(np.float32)
@@ -32,7 +32,7 @@ def stored(path: Path, X: Any, **parts: Any) -> Path:
 def test_genes_are_those_of_the_matrix(
     tmp_path: Path, kind: Any, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(features, "_BLOCK", block)
+    monkeypatch.setattr(hdf5, "_VALUES", block)
     data = read_data(stored(tmp_path / "cells.h5ad", kind(COUNTS)))
     values, words = read_features(data, ["g7", "g0", "g[12]", "batch", "PC2"])
     assert list(values) == ["g7", "g0", "g1", "g2", "PC2"]  # batch is a column anyway

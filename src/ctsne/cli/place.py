@@ -30,8 +30,8 @@ worker process for each core of this machine."""
 
 EPILOG = """\
 the files:
-  parquet, feather, h5ad, npy, npz, or zarr stores; all of one format, by name
-  or as a pattern in quotes.
+  parquet, h5ad, or zarr stores; all of one format, by name or as a pattern in
+  quotes. All are read like the first one, by the rules of ctsne embed.
 
 the output:
   FOLDER has a Parquet file for each input file, with the columns of ctsne
@@ -62,7 +62,7 @@ def add_options(parser: Parser, main: Any) -> None:
     option(
         main,
         "--use-rep KEY",
-        "h5ad: key in obsm, or X for all genes (default: that of the model, else X_pca, else X)",
+        "h5ad: key in obsm, or X (default: that of the model, else as for ctsne embed)",
     )
     option(
         main,
@@ -104,8 +104,7 @@ def _usual_labels(
     model: ConditionalTSNE, options: argparse.Namespace, console: Console
 ) -> list[str] | None:
     """Return the label columns of the model, if the first file has them."""
-    from ctsne.distributed.blocks import columns_in
-    from ctsne.distributed.collection import file_paths
+    from ctsne.distributed.collection import columns_in, file_paths
     from ctsne.storage.model import origin_of
 
     origin = origin_of(model)

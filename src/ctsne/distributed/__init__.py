@@ -6,7 +6,7 @@ shard.
 Both need the extra: ``pip install "ctsne[dask]"``.
 """
 
-from ctsne.distributed.placing import PlacedShards, place
-from ctsne.distributed.sampling import fit_sample
+from ctsne.distributed.placement import PlacedShards, place
+from ctsne.distributed.sample import fit_sample
 
 __all__ = ["PlacedShards", "fit_sample", "place"]

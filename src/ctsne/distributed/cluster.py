@@ -47,17 +47,25 @@ def opened_client(client: Any) -> Iterator[Any]:
     if client is not None:
         yield client
         return
-    with _deaf():
+    with _ignore_interrupts():
         started = distributed.LocalCluster(
             n_workers=usable_cpus(),
             threads_per_worker=1,
             processes=True,
             dashboard_address=":0",  # any free port
-            preload=["ctsne.distributed.worker_start"],
+            preload=[__name__],
             silence_logs=logging.CRITICAL,  # what fails is reported with its shard
         )
     with started as cluster, distributed.Client(cluster, set_as_default=False) as own:
         yield own
+
+
+def dask_setup(_: object) -> None:
+    """Leave Ctrl-C, which a terminal sends to all processes, to the process that waits.
+
+    Workers of a local cluster call this by its name when they start.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextlib.contextmanager
@@ -88,7 +96,7 @@ def quiet_dask() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _deaf() -> Iterator[None]:
+def _ignore_interrupts() -> Iterator[None]:
     """Ignore Ctrl-C for a moment, here and in processes that are started meanwhile.
 
     A cluster that is interrupted as it starts cannot be closed, and its processes all complain.

@@ -1,42 +1,52 @@
-"""Collections: Dask arrays, Dask data frames and files, as a list of shards to read."""
+"""Collections: Dask arrays, Dask data frames and files, as shards that are read in blocks."""
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ctsne._core.checks import is_sparse
 from ctsne._core.checksums import content_checksum
-from ctsne._core.guards import reason
-from ctsne._core.messages import CtsneWarning, listed, shown, unknown, warn
-from ctsne.distributed.blocks import (
-    FILE_SUFFIXES,
-    TABLES,
-    Block,
-    Choice,
-    Part,
-    check_file,
-    genes_of,
-    key_in,
-    read_blocks,
-    read_frames,
-)
+from ctsne._core.guards import reading, reason
+from ctsne._core.messages import shown, unknown, warn
 from ctsne.distributed.cluster import load_dask
-from ctsne.io.hdf5 import opened
-from ctsne.io.paths import suffix_of
-from ctsne.io.tables import numeric_columns
+from ctsne.io import Dataset, Source, check_input, column_names, read_blocks, suffix_of
+from ctsne.io.tables import frame_block
 
+# Rows that are placed at a time: enough to keep the search busy, 50 MB for 100 columns.
+BLOCK_ROWS = 2**16
+FILE_SUFFIXES = (".parquet", ".h5ad", ".zarr")
 # Small chunks of a zarr store are joined to shards of about this many rows.
 _SHARD_ROWS = 100_000
 # Rows by which a collection is known again, and from which its features are chosen.
 _HEAD = 1000
 _WANTED = "a Dask array, a Dask data frame, or the names of files"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to read of every shard."""
+
+    columns: tuple[str, ...] = ()  # labels and strata
+    features: tuple[str, ...] | None = None  # by name; None takes a whole matrix
+    use_rep: str | None = None  # of .h5ad files
+    others: bool = False  # whether all other columns are read too
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of an array, with the labels of its rows."""
+
+    X: Any
+    labels: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +67,7 @@ class Collection:
     shards: tuple[Shard, ...]
     choice: Choice
     labels: tuple[str, ...]  # those to factor out; more columns may be read
-    head: Block  # the first rows
+    head: Dataset  # the first rows
     state: str  # by which the same Dask collection is recognized
 
 
@@ -66,50 +76,44 @@ def open_collection(
     client: Any,
     *,
     labels: Any = None,
-    more: Sequence[str] = (),
+    strata: Sequence[str] = (),
     features: Sequence[str] | None = None,
     use_rep: str | None = None,
     others: bool = False,
 ) -> Collection:
     """Return the shards of a collection, after a look at its first rows.
 
-    ``features`` are the columns of tables that a model was fitted to; by default all numeric ones
-    that are neither labels nor ``more``, which are further columns to read.
+    ``features`` are the columns of tables, or the genes, that a model was fitted to; by default
+    those that :func:`ctsne.io.read_data` would choose in the first file.
     """
     if _is_array(collection):
+        if strata:
+            raise ValueError("stratify names columns, but an array has none; pass them as labels")
         names, label_arrays = _label_arrays(labels, collection)
         shards = _of_array(collection, label_arrays)
     else:
-        names = column_names(labels, "labels")
+        names = check_column_names(labels, "labels")
         if _is_frame(collection):
             shards = _of_frame(collection)
         else:
-            shards = _of_files(collection, tuple(dict.fromkeys((*names, *more))))
-    columns = tuple(dict.fromkeys((*names, *more)))
-    if _is_array(collection) and columns != names:
-        raise ValueError("stratify names columns, but an array has none; pass them as labels")
+            shards = _of_files(collection, tuple(dict.fromkeys((*names, *strata))))
     if not shards:
         raise ValueError("the collection is empty: it has no partitions")
-    first = shards[0].content
-    h5ad = isinstance(first, str) and suffix_of(first) == ".h5ad"
-    if use_rep is not None and not h5ad:
-        raise ValueError(f"use_rep is for .h5ad files, but the collection is {_kind(collection)}")
-    choice = Choice(None, columns, others, use_rep)
-    if h5ad:
-        with opened(Path(first)) as file:
-            if features is not None and key_in(file, use_rep) == "X":
-                choice = replace(choice, features=tuple(features))
-            else:
-                choice = replace(choice, genes=genes_of(file, use_rep))
-    found = _first_rows(shards, choice, client)
-    if hasattr(found, "iloc"):
-        choice = replace(choice, features=_features(found, columns, features))
-    matrix = isinstance(found, Part)
-    head = next(read_blocks(found, replace(choice, features=None) if matrix else choice, _HEAD))
+    files = isinstance(shards[0].content, str)
+    if use_rep is not None and not (files and suffix_of(shards[0].content) == ".h5ad"):
+        raise ValueError("use_rep is for .h5ad files, which this collection does not have")
+    columns = tuple(dict.fromkeys((*names, *strata)))
+    known = None if features is None else tuple(features)
+    choice = Choice(columns, known, use_rep, others)
+    head = _first_rows(shards, choice, client)
+    for doubt in head.warnings:
+        warn(str(doubt), type(doubt))
+    # All shards are read as the first one was.
+    named = head.source.kind in ("table", "X")
+    choice = replace(choice, features=head.features if named else None, use_rep=head.source.use_rep)
     state = ""
-    if not isinstance(first, str):  # files are known by their names, and may be corrected
-        values = head.X.to_numpy() if hasattr(head.X, "to_numpy") else head.X
-        state = content_checksum(values, *(head.columns[name] for name in columns))
+    if not files:  # which are known by their names, and may be corrected
+        state = content_checksum(head.X, *(head.columns[name] for name in columns))
     return Collection(shards, choice, names, head, state)
 
 
@@ -126,12 +130,7 @@ def _is_frame(collection: Any) -> bool:
     return hasattr(collection, "npartitions") and hasattr(collection, "columns")
 
 
-def _kind(collection: Any) -> str:
-    lazy = _is_array(collection) or _is_frame(collection)
-    return f"a Dask {'array' if _is_array(collection) else 'data frame'}" if lazy else "not of them"
-
-
-def column_names(columns: Any, argument: str) -> tuple[str, ...]:
+def check_column_names(columns: Any, argument: str) -> tuple[str, ...]:
     """Return names of columns from one name, several or none."""
     if columns is None:
         return ()
@@ -142,53 +141,73 @@ def column_names(columns: Any, argument: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-# The first rows
+# Blocks of rows, so that memory does not depend on the size of a shard
 
 
-def _first_rows(shards: Sequence[Shard], choice: Choice, client: Any) -> Any:
-    """Return the first rows of the first shard that has any: a data frame, or a Part."""
+def shard_blocks(content: Any, choice: Choice, rows: int = BLOCK_ROWS) -> Iterator[Dataset]:
+    """Yield the rows of a shard in blocks; one without rows yields nothing."""
+    for block in _blocks(content, choice, rows):
+        few = {} if choice.others else {name: block.columns[name] for name in choice.columns}
+        yield block if choice.others else replace(block, columns=few)
+
+
+def _blocks(content: Any, choice: Choice, rows: int) -> Iterator[Dataset]:
+    named: dict[str, Any] = {"features": choice.features, "labels": choice.columns}
+    if isinstance(content, str):
+        path = Path(content)
+        with reading(path, "valid data"):
+            yield from read_blocks(
+                path, rows, **named, use_rep=choice.use_rep, others=choice.others
+            )
+    elif isinstance(content, Part):
+        data = _part_data(content, choice.columns)
+        for start in range(0, data.X.shape[0], rows):
+            yield data.take(slice(start, start + rows))
+    else:
+        for start in range(0, len(content), rows):
+            yield frame_block(content.iloc[start : start + rows], **named, where="the data frame")
+
+
+def _part_data(part: Part, names: Sequence[str]) -> Dataset:
+    X: Any = part.X.tocsr() if is_sparse(part.X) else np.asarray(part.X)
+    if X.ndim != 2:
+        raise ValueError(f"X must be a 2D array, got shape {X.shape}")
+    columns = dict(zip(names, part.labels, strict=True))
+    for name, column in columns.items():
+        if len(column) != X.shape[0]:
+            raise ValueError(f"{name} has {len(column)} entries, but X has {X.shape[0]} rows")
+    return Dataset(X, (), columns, None, Source("array", None, X.shape[1]))
+
+
+@contextlib.contextmanager
+def name_errors(shard: str) -> Iterator[None]:
+    """Add the name of a shard to errors in its data."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if shard in str(error):
+            raise
+        raise ValueError(f"{shard}: {error}") from error
+
+
+def _first_rows(shards: Sequence[Shard], choice: Choice, client: Any) -> Dataset:
+    """Return the first rows of the first shard that has any."""
     delayed = load_dask("dask").delayed
     for shard in shards:
         if isinstance(shard.content, str):
             found = _head_of(shard.content, choice)
         else:
             head = delayed(_head_of)(shard.content, choice)
-            here = client is None  # of files, which need no cluster to be opened
+            here = client is None  # for chunks of a file, which need no cluster to be opened
             found = head.compute(scheduler="synchronous") if here else client.compute(head).result()
         if found is not None:
             return found
     raise ValueError("the collection is empty: none of its partitions has rows")
 
 
-def _head_of(content: Any, choice: Choice) -> Any:
+def _head_of(content: Any, choice: Choice) -> Dataset | None:
     """Return the first rows of a shard, or None if it is empty; runs on a worker."""
-    if hasattr(content, "iloc"):
-        return content.iloc[:_HEAD] if len(content) else None
-    if isinstance(content, str) and suffix_of(content) in TABLES:
-        frames = read_frames(Path(content), None, _HEAD)
-        return next((frame for frame in frames if len(frame)), None)
-    block = next(read_blocks(content, choice, _HEAD), None)
-    return block and Part(block.X, tuple(block.columns[name] for name in choice.columns))
-
-
-def _features(
-    frame: Any, columns: Sequence[str], features: Sequence[str] | None
-) -> tuple[str, ...]:
-    """Return the columns of a table that are features; warn of those left out by doubt."""
-    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    known = list(frame.columns)
-    for name in (*columns, *(features or ())):
-        if name not in known:
-            raise ValueError(unknown(name, known, what="column", where="the collection"))
-    if features is not None:
-        return tuple(features)
-    doubts: list[CtsneWarning] = []
-    chosen = numeric_columns(frame, columns, [], doubts)
-    for doubt in doubts:
-        warn(str(doubt))
-    if not chosen:
-        raise ValueError(f"the collection has no numeric columns; its columns are {listed(known)}")
-    return tuple(chosen)
+    return next(shard_blocks(content, choice, _HEAD), None)
 
 
 # Dask arrays and data frames
@@ -201,21 +220,20 @@ def _label_arrays(labels: Any, X: Any) -> tuple[tuple[str, ...], list[Any]]:
     if isinstance(labels, str):
         raise TypeError(f"an array has no column {shown(labels)}; pass the labels as an array")
     if isinstance(labels, Mapping):
-        named = {str(name): each for name, each in labels.items()}
+        columns = {str(name): column for name, column in labels.items()}
     else:
         array = labels if _is_array(labels) else np.asarray(labels)
         if array.ndim not in (1, 2):
             raise ValueError(f"labels must have shape (n,) or (n, c), got {array.shape}")
         wide = array.ndim == 2 and array.shape[1] > 1
-        columns = array.T if array.ndim == 2 else [array]
-        named = {str(place) if wide else "labels": each for place, each in enumerate(columns, 1)}
-    for name, each in named.items():
-        if not hasattr(each, "shape"):
-            named[name] = each = np.asarray(each)
-        n, length = X.shape[0], each.shape[0]
+        parts = array.T if array.ndim == 2 else [array]
+        columns = {str(at) if wide else "labels": column for at, column in enumerate(parts, 1)}
+    for name, column in columns.items():
+        columns[name] = column if hasattr(column, "shape") else np.asarray(column)
+        n, length = X.shape[0], columns[name].shape[0]
         if n == n and length == length and n != length:  # unknown lengths are NaN
             raise ValueError(f"labels must have one entry per row: {name} has {length}, X has {n}")
-    return tuple(named), list(named.values())
+    return tuple(columns), list(columns.values())
 
 
 def _of_array(array: Any, labels: Sequence[Any]) -> tuple[Shard, ...]:
@@ -226,7 +244,7 @@ def _of_array(array: Any, labels: Sequence[Any]) -> tuple[Shard, ...]:
         array = array.rechunk({1: -1})
     lengths = array.chunks[0]
     parts = array.to_delayed().ravel()
-    columns = [_aligned(column, lengths) for column in labels]
+    columns = [_split_labels(column, lengths) for column in labels]
     shards = []
     for number, (length, X, *own) in enumerate(zip(lengths, parts, *columns, strict=True)):
         content = counted = delayed(Part)(X, tuple(own))
@@ -236,7 +254,7 @@ def _of_array(array: Any, labels: Sequence[Any]) -> tuple[Shard, ...]:
     return tuple(shards)
 
 
-def _aligned(column: Any, lengths: tuple[int, ...]) -> Any:
+def _split_labels(column: Any, lengths: tuple[int, ...]) -> Any:
     """Return the labels of every partition of an array."""
     unknown_lengths = any(length != length for length in lengths)
     if _is_array(column):
@@ -268,57 +286,70 @@ def file_paths(files: Any) -> list[Path]:
     """Return the files that are named, all of one format that can be read."""
     given = [files] if isinstance(files, str | os.PathLike) else files
     if not isinstance(given, list | tuple) or not all(
-        isinstance(each, str | os.PathLike) for each in given
+        isinstance(name, str | os.PathLike) for name in given
     ):
         how = "for data in memory, use model.place"
         raise TypeError(f"the collection must be {_WANTED}, got {shown(files)}; {how}")
-    paths = [path for each in given for path in _expanded(os.fspath(each))]
+    paths = [path for name in given for path in _matches(os.fspath(name))]
     if not paths:
         raise ValueError("the collection is empty: name at least one file")
     suffixes = {suffix_of(path) for path in paths}
     if len(suffixes) > 1:
         raise ValueError(f"the files must be of one format, got {', '.join(sorted(suffixes))}")
     for path in paths:
-        check_file(path)
+        if suffix_of(path) != ".zarr" or not path.is_dir():
+            check_input(path, FILE_SUFFIXES)
     return paths
 
 
-def _of_files(files: Any, columns: Sequence[str]) -> tuple[Shard, ...]:
-    """Return a shard for every file; a zarr store has one for some of its chunks."""
-    paths = file_paths(files)
-    stems = Counter(path.name.removesuffix(path.suffix) for path in paths)
-    shards: list[Shard] = []
-    for number, path in enumerate(paths):
-        stem = path.name.removesuffix(path.suffix)
-        output = stem if stems[stem] == 1 else f"{number:05d}-{stem}"
-        if suffix_of(path) == ".zarr":
-            shards += _of_zarr(path, output, columns)
-        else:
-            state = path.stat()
-            mark = f"{state.st_size} {state.st_mtime_ns}"
-            name = str(path.absolute())
-            shards.append(Shard(str(path), output, name, name, mark))
-    return tuple(shards)
+def columns_in(path: Path) -> list[str]:
+    """Return the names of the columns that a file has."""
+    if suffix_of(path) == ".zarr":
+        return list(_open_zarr(path)[1] or ())
+    return column_names(path)
 
 
-def _expanded(name: str) -> list[Path]:
+def _matches(name: str) -> list[Path]:
     """Return the files that match a pattern, or the file of this name."""
     if not glob.has_magic(name) or os.path.exists(name):
         return [Path(name)]
     found = sorted(glob.glob(name))
     if not found:
         raise ValueError(f"no file matches {name!r:.100}; formats are {', '.join(FILE_SUFFIXES)}")
-    return [Path(each) for each in found]
+    return [Path(path) for path in found]
+
+
+def _of_files(files: Any, columns: Sequence[str]) -> tuple[Shard, ...]:
+    """Return a shard for every file; a zarr store has one for some of its chunks."""
+    paths = file_paths(files)
+    stems = Counter(path.stem for path in paths)
+    shards: list[Shard] = []
+    for number, path in enumerate(paths):
+        output = path.stem if stems[path.stem] == 1 else f"{number:05d}-{path.stem}"
+        if suffix_of(path) == ".zarr":
+            shards += _of_zarr(path, output, columns)
+        else:
+            state, name = path.stat(), str(path.absolute())
+            mark = f"{state.st_size} {state.st_mtime_ns}"
+            shards.append(Shard(str(path), output, name, name, mark))
+    return tuple(shards)
+
+
+def _open_zarr(path: Path) -> tuple[Any, list[str] | None]:
+    """Return a zarr store, and the names of its arrays; None if it is an array itself."""
+    try:
+        store = load_dask("zarr").open(str(path), mode="r")
+        return store, sorted(store.array_keys()) if hasattr(store, "array_keys") else None
+    except ImportError:
+        raise
+    except Exception as error:  # of the many that zarr raises for a damaged store
+        raise ValueError(f"{path} is not a valid zarr store: {reason(error)}") from error
 
 
 def _of_zarr(path: Path, output: str, columns: Sequence[str]) -> list[Shard]:
     """Return the chunks of a matrix, alone or as X next to its label columns."""
-    dask_array, zarr = load_dask("dask.array"), load_dask("zarr")
-    try:
-        store = zarr.open(str(path), mode="r")
-        known = sorted(store.array_keys()) if hasattr(store, "array_keys") else None
-    except Exception as error:  # of the many that zarr raises for a damaged store
-        raise ValueError(f"{path} is not a valid zarr store: {reason(error)}") from error
+    dask_array = load_dask("dask.array")
+    store, known = _open_zarr(path)
     for name in columns if known is None else ("X", *columns):
         if known is None or name not in known:
             raise ValueError(unknown(name, known or [], what="array", where=str(path)))

@@ -118,7 +118,7 @@ def write_record(out: Path, record: Record) -> None:
         write_file(out / RECORD, text.encode("utf-8", "surrogatepass"))
 
 
-def remove_parts(out: Path) -> None:
+def remove_unfinished(out: Path) -> None:
     """Remove unfinished files, which only a process that was killed leaves."""
     for path in (*out.glob(".*.part"), *out.glob(f".*{MODEL}")):
         path.unlink(missing_ok=True)
@@ -132,7 +132,7 @@ class Written:
     far: int
 
 
-def finished(path: Path, token: str) -> Written | None:
+def find_finished(path: Path, token: str) -> Written | None:
     """Return what a file holds if it is complete and made from the same, else None."""
     if not path.is_file():
         return None
@@ -144,6 +144,6 @@ def finished(path: Path, token: str) -> Written | None:
         return None
 
 
-def mark(writer: Any, token: str, far: int) -> None:
+def mark_finished(writer: Any, token: str, far: int) -> None:
     """Note in an open file what it was made from."""
     writer.add_key_value_metadata({_KEY: json.dumps({"token": token, "far": far}).encode()})

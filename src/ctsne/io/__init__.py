@@ -6,7 +6,7 @@ needs them.
 
 from typing import TYPE_CHECKING, Any
 
-from ctsne.io.dataset import Dataset
+from ctsne.io.dataset import Dataset, Source
 from ctsne.io.h5ad_maps import check_key
 from ctsne.io.maps import (
     check_room,
@@ -17,7 +17,7 @@ from ctsne.io.maps import (
     write_map,
 )
 from ctsne.io.paths import PICTURE_SUFFIXES, check_input, check_output, suffix_of
-from ctsne.io.read import read_data
+from ctsne.io.read import column_names, read_blocks, read_data
 
 if TYPE_CHECKING:
     from ctsne.storage.provenance import (
@@ -33,12 +33,15 @@ __all__ = [
     "Dataset",
     "InputRecord",
     "Provenance",
+    "Source",
     "check_input",
     "check_key",
     "check_output",
     "check_room",
+    "column_names",
     "current_versions",
     "input_records",
+    "read_blocks",
     "read_columns",
     "read_data",
     "read_map",

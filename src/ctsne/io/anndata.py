@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ import numpy as np
 
 from ctsne._core.checks import check_same_rows, is_sparse
 from ctsne._core.guards import require_room
-from ctsne._core.messages import shown, unknown
+from ctsne._core.messages import listed, shown, unknown
 from ctsne.io.dataset import (
     Dataset,
     Source,
@@ -27,7 +28,7 @@ from ctsne.io.dataset import (
     room_for,
     storable,
 )
-from ctsne.io.hdf5 import opened, read_element
+from ctsne.io.hdf5 import StoredMatrix, opened, read_element
 from ctsne.labels import JOINT, combine_columns
 
 # Entries of uns[key] that hold the settings record of a map, and by which a map is known as ours.
@@ -39,6 +40,7 @@ DEFAULT = "X_pca"
 # Of the names of maps in obsm: scanpy looks for it, and cellxgene lists nothing else.
 _PREFIX = "X_"
 CHOSEN_GENES = "highly_variable"
+_BYTES = 8  # per value of a block of rows, at most
 
 
 def is_anndata(data: Any) -> bool:
@@ -232,31 +234,39 @@ class Representation:
 
 
 def choose_representation(
-    adata: Any, *, use_rep: str | None = None, layer: str | None = None, where: str = "adata"
+    adata: Any,
+    *,
+    use_rep: str | None = None,
+    layer: str | None = None,
+    where: str = "adata",
+    read: Callable[[Any], Any] | None = None,
 ) -> Representation:
     """Return the matrix to embed, by one rule for AnnData objects and .h5ad files.
 
     By default ``obsm["X_pca"]`` if present, else the ``highly_variable`` genes of ``X``, else all
-    of ``X``. ``where`` names the object in messages.
+    of ``X``. ``where`` names the object in messages; ``read`` gives the matrix of a part of a file,
+    by default in memory.
     """
     for name, value in (("use_rep", use_rep), ("layer", layer)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a name in {where}, got {shown(value)}")
+    read = read or _in_memory
     if layer is not None:
         if layer not in adata.layers:
             raise ValueError(unknown(layer, sorted(adata.layers), what="layer", where=where))
-        return _of_genes(adata.layers[layer], adata.var, Source("layer", layer, 0), where)
+        part = adata.layers[layer]
+        return _of_genes(part, _in_memory(adata.var), Source("layer", layer, 0), where, read)
     key = use_rep if use_rep is not None else DEFAULT if DEFAULT in adata.obsm else "X"
     if key in adata.obsm:
-        return _of_obsm(adata.obsm[key], key, where)
+        return _of_obsm(adata.obsm[key], key, where, read)
     known = sorted(adata.obsm)
     if key != "X":
         raise ValueError(unknown(key, [*known, "X"], what="representation", where=where))
-    X, var = _in_memory(adata.X), _in_memory(adata.var)
-    if X is None:
+    if adata.X is None or getattr(adata.X, "shape", ()) is None:
         names = ", ".join(known) or "obsm is empty too"
         raise ValueError(f"{where} has no X; choose a representation with use_rep: {names}")
-    found = _of_genes(X, var, Source("X", None, 0), where)
+    var = _in_memory(adata.var)
+    found = _of_genes(adata.X, var, Source("X", None, 0), where, read)
     if use_rep is not None or var is None or CHOSEN_GENES not in var.columns:
         return found
     chosen = np.flatnonzero((var[CHOSEN_GENES] == True).to_numpy())  # noqa: E712
@@ -267,9 +277,9 @@ def choose_representation(
     return Representation(found.matrix[:, chosen], features, source)
 
 
-def _of_obsm(values: Any, key: str, where: str) -> Representation:
-    values, features = _in_memory(values), None
-    if hasattr(values, "columns"):  # a data frame
+def _of_obsm(part: Any, key: str, where: str, read: Callable[[Any], Any]) -> Representation:
+    values, features = read(part), None
+    if hasattr(values, "iloc"):  # a data frame
         features = tuple(str(name) for name in values.columns)
         with contextlib.suppress(TypeError, ValueError):  # text is refused later, by name
             values = values.astype(np.float64)
@@ -279,8 +289,10 @@ def _of_obsm(values: Any, key: str, where: str) -> Representation:
     return Representation(matrix, features, Source("obsm", key, len(features)))
 
 
-def _of_genes(values: Any, var: Any, source: Source, where: str) -> Representation:
-    matrix, var = _matrix(_in_memory(values), source.place, where), _in_memory(var)
+def _of_genes(
+    part: Any, var: Any, source: Source, where: str, read: Callable[[Any], Any]
+) -> Representation:
+    matrix = _matrix(read(part), source.place, where)
     width = matrix.shape[1]
     genes = numbered("gene", width) if var is None else tuple(map(str, var.index))
     if len(genes) != width:
@@ -292,15 +304,15 @@ def _of_genes(values: Any, var: Any, source: Source, where: str) -> Representati
 def _in_memory(values: Any) -> Any:
     """Return a part of an AnnData object or of an .h5ad file, read if it is in a file."""
     if type(values).__module__.startswith("h5py"):
-        return None if getattr(values, "shape", ()) is None else read_element(values)
+        return read_element(values)
     return values.to_memory() if hasattr(values, "to_memory") else values
 
 
-def _matrix(values: Any, source: str, where: str) -> Any:
-    matrix = values if is_sparse(values) else np.asarray(values)
+def _matrix(values: Any, place: str, where: str) -> Any:
+    matrix = values if is_sparse(values) or isinstance(values, StoredMatrix) else np.asarray(values)
     if len(matrix.shape) != 2:
-        raise ValueError(f"{source} of {where} must be a matrix, got shape {matrix.shape}")
-    require_room(room_for(*matrix.shape), f"{source} of {where}")
+        raise ValueError(f"{place} of {where} must be a matrix, got shape {matrix.shape}")
+    require_room(room_for(*matrix.shape), f"{place} of {where}")
     return matrix
 
 
@@ -313,18 +325,61 @@ def read_h5ad(
 ) -> Dataset:
     """Read the matrix to embed and the columns of obs, and nothing else."""
     with opened(path) as file:
-        obs = read_element(file["obs"])
-        check_labels(labels, [*map(str, obs.columns)], elsewhere, where=f"obs of {path}")
-        obsm, layers = (dict(file.get(part, {})) for part in ("obsm", "layers"))
-        stored = SimpleNamespace(obsm=obsm, layers=layers, X=file.get("X"), var=file.get("var"))
-        found = choose_representation(stored, use_rep=use_rep, layer=layer, where=str(path))
-        n = found.matrix.shape[0]
-        if n != len(obs):
-            raise ValueError(f"{path} is damaged: {found.source} has {n} rows, obs has {len(obs)}")
-        names = np.array(obs.index.astype(str), str)
-        called = None if obs.index.name is None else str(obs.index.name)
-        columns = obs_columns(obs)
-    return Dataset(found.matrix, found.features, columns, names, found.source, (), path, called)
+        return _find_data(file, path, labels, elsewhere, use_rep=use_rep, layer=layer)
+
+
+def read_h5ad_blocks(
+    path: Path,
+    rows: int,
+    *,
+    features: Sequence[str] | None,
+    labels: Sequence[str],
+    use_rep: str | None,
+) -> Iterator[Dataset]:
+    """Yield some rows at a time; of the genes, only the ``features`` if these are named."""
+    with opened(path) as file:
+        data = _find_data(file, path, labels, (), use_rep=use_rep, read=StoredMatrix)
+        if features is not None and not features:
+            data = replace(data, X=np.empty((data.X.shape[0], 0)), features=())
+        elif features is not None and data.source.kind == "X":
+            if data.source.n_variable is not None:
+                data = _find_data(file, path, labels, (), use_rep="X", read=StoredMatrix)
+            places = _places(data.features, features, path)
+            data = replace(data, X=data.X[:, places], features=tuple(features))
+        n, d = data.X.shape
+        require_room(_BYTES * min(rows, n) * d, path)
+        for start in range(0, n, rows):
+            yield data.take(slice(start, min(start + rows, n)))
+
+
+def _places(there: Sequence[str], wanted: Sequence[str], path: Path) -> list[int]:
+    """Return where genes are in a matrix; refuse those that it lacks or repeats."""
+    counts = Counter(there)
+    missing = [gene for gene in wanted if counts[gene] != 1]
+    if missing:
+        what = f"lacks or repeats {len(missing)} of the {len(wanted)} genes that are needed"
+        raise ValueError(f"{path} {what}: {listed(missing, most=5)}")
+    place = {gene: number for number, gene in enumerate(there)}
+    return [place[gene] for gene in wanted]
+
+
+def _find_data(
+    file: Any, path: Path, labels: Sequence[str], elsewhere: Sequence[str], **choice: Any
+) -> Dataset:
+    """Return the columns of obs with the matrix chosen, which may still be in the file."""
+    obs = read_element(file["obs"])
+    check_labels(labels, [*map(str, obs.columns)], elsewhere, where=f"obs of {path}")
+    obsm, layers = (dict(file.get(part, {})) for part in ("obsm", "layers"))
+    parts = SimpleNamespace(obsm=obsm, layers=layers, X=file.get("X"), var=file.get("var"))
+    found = choose_representation(parts, where=str(path), **choice)
+    n = found.matrix.shape[0]
+    if n != len(obs):
+        raise ValueError(f"{path} is damaged: {found.source} has {n} rows, obs has {len(obs)}")
+    names = np.array(obs.index.astype(str), str)
+    called = None if obs.index.name is None else str(obs.index.name)
+    return Dataset(
+        found.matrix, found.features, obs_columns(obs), names, found.source, (), path, called
+    )
 
 
 def obs_columns(obs: Any) -> dict[str, Any]:

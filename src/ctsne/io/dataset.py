@@ -114,14 +114,14 @@ class Dataset:
         source = replace(self.source, n_selected=len(chosen))
         return replace(self, X=self.X[:, places], features=chosen, source=source)
 
-    def take(self, rows: NDArray[np.int64]) -> Dataset:
+    def take(self, rows: NDArray[np.intp] | slice) -> Dataset:
         """Return a subset of the points."""
         columns = {name: take_rows(column, rows) for name, column in self.columns.items()}
         names = None if self.names is None else self.names[rows]
         return replace(self, X=self.X[rows], columns=columns, names=names)
 
 
-def take_rows(column: Any, rows: NDArray[Any]) -> Any:
+def take_rows(column: Any, rows: NDArray[Any] | slice) -> Any:
     """Return some entries of a column, a pandas column or an array."""
     return column.iloc[rows].reset_index(drop=True) if hasattr(column, "iloc") else column[rows]
 

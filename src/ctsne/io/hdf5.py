@@ -6,11 +6,16 @@ import contextlib
 import math
 import struct
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ctsne._core.checks import is_sparse
 from ctsne._core.guards import reading, reason, require_room
 from ctsne.io.dataset import checked_sparse, room_for
 from ctsne.io.paths import load
@@ -22,6 +27,8 @@ _TEXT = 64  # bytes per text in memory
 # Texts are stored in heaps, which begin like this; each has a header: number, uses, size.
 _HEAP, _HEADER = b"GCOL\x01\0\0\0", struct.Struct("<HHIQ")
 _BLOCK = 2**20
+# Values of a matrix that are read at a time.
+_VALUES = 2**22
 _DEEPEST = 100
 _SPARSE = ("csr_matrix", "csc_matrix")
 _UNREAD = "DIMENSION_LIST"  # an attribute that HDF5 itself writes, a list of any length
@@ -239,3 +246,72 @@ def _sparse_size(group: Any) -> int:
         found = ", ".join(str(each.shape) for each in parts)
         raise ValueError(f"shape ({n}, {d}) does not fit data, indices, indptr of shapes {found}")
     return size + room_for(n, d)
+
+
+class StoredMatrix:
+    """A matrix in an open .h5ad file, dense or sparse, of which only a part is read at a time.
+
+    ``matrix[start:stop]`` reads rows, and ``matrix[:, places]`` chooses columns to read later.
+    """
+
+    def __init__(self, element: Any, places: NDArray[np.intp] | None = None) -> None:
+        checked_size(element, set())
+        self.element, self.places = element, places
+        self.sparse, self.by_column = is_group(element), False
+        if self.sparse:
+            if encoding_of(element) not in _SPARSE:
+                raise ValueError(f"{element.name} is not a matrix that can be read in parts")
+            self.by_column = encoding_of(element) == "csc_matrix"
+            self._starts = _starts(element)
+        shape = sparse_shape(element) if self.sparse else element.shape
+        self.shape = shape if places is None else (shape[0], len(places))
+        self.width = shape[-1]
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            return StoredMatrix(self.element, np.asarray(key[1], np.intp))
+        rows = self._rows(key.start, key.stop) if self.sparse else self.element[key]
+        return rows if self.places is None else rows[:, self.places]
+
+    def _rows(self, start: int, stop: int) -> Any:
+        if self.by_column:
+            how = "write it as a CSR matrix or a dense array, which are read by rows"
+            raise ValueError(f"{self.element.name} cannot be read by rows; {how}")
+        starts = self._starts[start : stop + 1]
+        return self._part(starts, sp.csr_matrix, (len(starts) - 1, self.width))
+
+    def _part(self, starts: NDArray[np.int64], kind: Any, shape: tuple[int, int]) -> Any:
+        part = slice(starts[0], starts[-1])
+        values = (self.element["data"][part], self.element["indices"][part], starts - starts[0])
+        return checked_sparse(kind(values, shape=shape), self.element.file.filename)
+
+    def columns(self, places: Sequence[int]) -> NDArray[np.float32]:
+        """Return some columns, dense, without the others in memory."""
+        if self.by_column:
+            shape = (self.shape[0], 1)
+            parts = [self._part(self._starts[at : at + 2], sp.csc_matrix, shape) for at in places]
+            return np.hstack([dense_columns(part, [0]) for part in parts])
+        result = np.empty((self.shape[0], len(places)), np.float32)
+        start = 0
+        while start < self.shape[0]:
+            stop = start + max(1, _VALUES // max(1, self.width))
+            if self.sparse:
+                most = self._starts[start] + _VALUES
+                stop = max(int(np.searchsorted(self._starts, most, "right")) - 1, start + 1)
+            stop = min(stop, self.shape[0])
+            result[start:stop] = dense_columns(self[start:stop], places)
+            start = stop
+        return result
+
+
+def dense_columns(X: Any, places: Sequence[int]) -> NDArray[np.float32]:
+    """Return some columns of a matrix as a dense array."""
+    part = X[:, places]
+    return np.asarray(part.toarray() if is_sparse(part) else part, np.float32)
+
+
+def _starts(matrix: Any) -> NDArray[np.int64]:
+    starts: NDArray[np.int64] = matrix["indptr"][:].astype(np.int64)
+    if starts[0] != 0 or starts[-1] != len(matrix["data"]) or (np.diff(starts) < 0).any():
+        raise ValueError(f"{matrix.name} is damaged: its indptr does not fit its values")
+    return starts

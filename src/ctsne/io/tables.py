@@ -10,6 +10,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +78,7 @@ def read_table(
     if not chosen:
         found = "; ".join([f"its columns are {listed(frame.columns)}", *map(str, doubts)])
         raise ValueError(f"{path} has no numeric columns to make a map of; {found}")
-    single = all(dtype == np.float32 for dtype in frame[chosen].dtypes)
-    values = frame[chosen].to_numpy(np.float32 if single else np.float64, na_value=np.nan)
-    X = np.ascontiguousarray(values)
+    X = _numbers(frame, chosen)
     columns = table_columns(frame.drop(columns=chosen))
     notes.extend(like_missing(columns))
     if features is None and np.isfinite(X).all():  # features that were named were meant
@@ -87,6 +86,68 @@ def read_table(
     source = Source("table", None, len(chosen))
     return Dataset(
         X, tuple(chosen), columns, names, source, tuple(notes), path, called, tuple(doubts)
+    )
+
+
+def _numbers(frame: Any, features: Sequence[str]) -> Any:
+    """Return columns of a table as a matrix, in single precision if all of them are."""
+    part = frame[list(features)]
+    single = len(features) and all(dtype == np.float32 for dtype in part.dtypes)
+    values = part.to_numpy(np.float32 if single else np.float64, na_value=np.nan)
+    return np.ascontiguousarray(values)
+
+
+def read_table_blocks(
+    path: Path,
+    rows: int,
+    *,
+    features: Sequence[str] | None,
+    labels: Sequence[str],
+    others: bool,
+) -> Iterator[Dataset]:
+    """Yield some rows of a parquet file at a time; without ``others``, only the columns named."""
+    parquet, pyarrow = load("pyarrow.parquet"), load("pyarrow")
+    with reading(path, "a valid parquet file"):
+        file = parquet.ParquetFile(path)
+        known = file.schema_arrow.names
+        needed = None
+        if features is not None and not others:
+            needed = [name for name in known if name in {*features, *labels}]
+        for batch in file.iter_batches(rows, columns=needed):
+            table = pyarrow.Table.from_batches([batch])
+            table.validate(full=True)  # damaged buffers would crash the interpreter
+            if len(table):
+                block = frame_block(table.to_pandas(), features=features, labels=labels, where=path)
+                columns = {name: empty_as_na(column) for name, column in block.columns.items()}
+                features = block.features  # chosen from the first rows
+                yield replace(block, columns=columns, path=path)
+
+
+def frame_block(
+    frame: Any, *, features: Sequence[str] | None, labels: Sequence[str], where: object
+) -> Dataset:
+    """Return rows of a table with types that do not depend on the other rows.
+
+    By default, ``features`` are the numeric columns that are not labels, as in a whole table.
+    """
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    known = list(frame.columns)
+    doubts: list[CtsneWarning] = []
+    for name in (*labels, *(features or ())):
+        if name not in known:
+            raise ValueError(unknown(name, known, what="column", where=str(where)))
+    if features is None:
+        features = numeric_columns(frame, labels, [], doubts)
+        if not features:
+            raise ValueError(f"{where} has no numeric columns; its columns are {listed(known)}")
+    unnamed = isinstance(frame.index, load("pandas").RangeIndex)
+    names, called = None if unnamed else frame.index.to_numpy(), frame.index.name
+    frame = frame.reset_index(drop=True)
+    columns = {name: frame[name] for name in known if name not in features or name in labels}
+    source = Source("table", None, len(features))
+    X = _numbers(frame, features)
+    return Dataset(
+        X, tuple(features), columns, names, source, called=called, warnings=tuple(doubts)
     )
 
 
@@ -410,12 +471,13 @@ def read_arrow(path: Path, suffix: str) -> Any:
 def stored_text(path: Path, suffix: str, key: bytes) -> str | None:
     """Return a text that is stored with a table, or None; the table itself is not read."""
     with reading(path, f"a valid {suffix[1:]} file"):
-        stored = (_schema(path, suffix).metadata or {}).get(key)
+        stored = (read_schema(path).metadata or {}).get(key)
         return None if stored is None else stored.decode("utf-8")
 
 
-def _schema(path: Path, suffix: str) -> Any:
-    if suffix == ".parquet":
+def read_schema(path: Path) -> Any:
+    """Return the names and types of the columns of a parquet or feather file."""
+    if suffix_of(path) == ".parquet":
         return load("pyarrow.parquet").read_schema(path)
     with load("pyarrow").OSFile(str(path)) as file:
         empty = file.read(len(_OLD)) == _OLD
@@ -433,7 +495,7 @@ def _check_parquet(path: Path) -> None:
 def _check_feather(path: Path) -> None:
     """Refuse a table that does not fit in memory, by the length of its first column."""
     ipc = load("pyarrow.ipc")
-    columns, rows = len(_schema(path, ".feather")), 0
+    columns, rows = len(read_schema(path)), 0
     if not columns:
         return
     with load("pyarrow").OSFile(str(path)) as file:

@@ -17,9 +17,10 @@ from ctsne import ConditionalTSNE
 from ctsne._core.checksums import file_checksum
 from ctsne._core.locks import sole_writer
 from ctsne.datasets import make_synthetic
-from ctsne.distributed import PlacedShards, place, placing
+from ctsne.distributed import PlacedShards, fit_sample, place, placement
+from ctsne.distributed.collection import Choice, shard_blocks
 from ctsne.distributed.folder import RECORD
-from ctsne.distributed.models import ModelFile, kept_model
+from ctsne.distributed.worker import ModelFile, load_model, place_block
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -114,27 +115,26 @@ def test_data_frames(client: Any, tmp_path: Path) -> None:
     assert not set(NAMES) & set(found.columns)
 
 
-def test_parquet_and_feather_in_blocks(
+@pytest.mark.parametrize("rows", [100, 2**16])
+def test_parquet_files_in_blocks(
+    rows: int, model: Any, expected: np.ndarray, cells: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choice = Choice(("batch",), tuple(NAMES), others=True)
+    blocks = [list(shard_blocks(str(path), choice, rows)) for path in sorted(cells.iterdir())]
+    assert [len(own) for own in blocks] == ([3, 3, 3, 3, 1] if rows == 100 else [1] * 5)
+    placed = [place_block(model, block, ["batch"]).embedding for own in blocks for block in own]
+    np.testing.assert_array_equal(np.concatenate(placed), expected)
+
+
+def test_parquet_files(
     client: Any, model: Any, expected: np.ndarray, tmp_path: Path, cells: Path
 ) -> None:
     placed = run(model, str(cells / "*.parquet"), tmp_path / "a", labels="batch")
     assert [path.name for path in placed.files] == [f"c{part}.parquet" for part in range(5)]
     np.testing.assert_array_equal(positions(placed), expected)
     assert pd.read_parquet(placed.files[4])["shape"].tolist() == DATA.hidden[1120:].tolist()
-    FRAME.to_feather(tmp_path / "all.feather", chunksize=100)
-    placed = run(model, [tmp_path / "all.feather"], tmp_path / "b", labels="batch")
-    np.testing.assert_array_equal(positions(placed), expected)
-
-
-def test_numpy_files(client: Any, model: Any, expected: np.ndarray, tmp_path: Path) -> None:
-    for part in range(2):
-        rows = slice(600 * part, 600 * part + 600)
-        np.savez(tmp_path / f"{part}.npz", X=DATA.X[rows], batch=DATA.known[rows])
-        np.save(tmp_path / f"{part}.npy", DATA.X[rows])
-    placed = run(model, str(tmp_path / "*.npz"), tmp_path / "a", labels="batch")
-    np.testing.assert_array_equal(positions(placed), expected)
     with pytest.warns(UserWarning, match="no labels given") as caught:
-        placed = run(model, str(tmp_path / "*.npy"), tmp_path / "b")
+        placed = run(model, str(cells / "*.parquet"), tmp_path / "b")
     assert len(caught) == 1  # of all shards together
     with pytest.warns(UserWarning, match="no labels given"):
         alone = model.transform(DATA.X)
@@ -180,8 +180,28 @@ def test_h5ad(client: Any, model: Any, expected: np.ndarray, tmp_path: Path) -> 
         run(model, files, tmp_path / "c", labels="batch", use_rep="X_pca")
     adata.var_names = [f"other {gene}" for gene in range(adata.n_vars)]
     adata.write_h5ad(tmp_path / "2.h5ad")
-    with pytest.raises(ValueError, match=r"1 of 3 shards .*2\.h5ad has other genes"):
+    with pytest.raises(ValueError, match=r"1 of 3 shards .*2\.h5ad lacks"):
         run(model, files, tmp_path / "c", labels="batch")
+
+
+def test_genes_are_chosen_as_by_the_reader(client: Any, tmp_path: Path) -> None:
+    anndata = pytest.importorskip("anndata")
+    marked = np.arange(DATA.X.shape[1]) % 2 == 0
+    genes = np.array([f"g{gene}" for gene in range(len(marked))])
+    for part in range(2):
+        rows = slice(600 * part, 600 * part + 600)
+        order = np.arange(len(genes))[:: 1 - 2 * part]  # of the second file, the other way round
+        obs = FRAME[["batch"]][rows].set_axis([f"cell {row}" for row in range(600)])
+        adata = anndata.AnnData(DATA.X[rows][:, order], obs=obs)
+        adata.var_names, adata.var["highly_variable"] = genes[order], marked[order]
+        adata.write_h5ad(tmp_path / f"{part}.h5ad")
+    small = ConditionalTSNE(n_iter=30, perplexity=10, random_state=0)
+    found = fit_sample(str(tmp_path / "*.h5ad"), 10_000, labels="batch", estimator=small)
+    same = small.fit(DATA.X[:, marked], labels=DATA.known)
+    np.testing.assert_array_equal(found.embedding_, same.embedding_)
+    placed = run(found, str(tmp_path / "*.h5ad"), tmp_path / "out", labels="batch")
+    direct = same.transform(DATA.X[:, marked], DATA.known)
+    np.testing.assert_array_equal(positions(placed), direct)
 
 
 # Runs that end early
@@ -192,7 +212,7 @@ def test_a_finished_folder_needs_no_cluster(
 ) -> None:
     files, out = str(cells / "*.parquet"), tmp_path / "out"
     placed = run(model, files, out, labels="batch")
-    monkeypatch.setattr(placing, "opened_client", lambda _: pytest.fail("a cluster was opened"))
+    monkeypatch.setattr(placement, "opened_client", lambda _: pytest.fail("a cluster was opened"))
     again = run(model, files, out, labels="batch")
     assert again.n_found == len(placed.files) == 5 and again.n_points == placed.n_points
 
@@ -250,7 +270,7 @@ def test_bad_shards_are_named_and_can_be_corrected(
     with pytest.raises(ValueError, match="2 of 5 shards could not be placed, all others") as error:
         run(model, str(cells / "*.parquet"), tmp_path / "out", labels="batch")
     assert "c1.parquet: " in str(error.value) and "NaN" in str(error.value)
-    assert "c3.parquet is not valid" in str(error.value)
+    assert "c3.parquet is not a valid" in str(error.value)
     names = {path.name for path in (tmp_path / "out").glob("[!_]*")}
     assert names == {"c0.parquet", "c2.parquet", "c4.parquet"}
     for part in (1, 3):
@@ -326,7 +346,7 @@ def test_workers_that_do_not_see_the_model_get_it_once(
     few, known = DATA.X[:50], DATA.known[:50]
 
     def load_twice(file: ModelFile, content: bytes) -> tuple[bool, int, np.ndarray]:
-        one, two = kept_model(file, content), kept_model(file, None)
+        one, two = load_model(file, content), load_model(file, None)
         return one is two, one.n_jobs, one.transform(few, known)
 
     same, n_jobs, placed = client.submit(load_twice, file, content).result()
@@ -334,7 +354,7 @@ def test_workers_that_do_not_see_the_model_get_it_once(
     np.testing.assert_array_equal(placed, expected[:50])
     unknown = ModelFile(file.path, "0" * 64)
     with pytest.raises(ValueError, match="cannot read the model"):
-        client.submit(kept_model, unknown, None).result()
+        client.submit(load_model, unknown, None).result()
 
 
 def test_several_columns(client: Any, tmp_path: Path) -> None:
@@ -411,16 +431,16 @@ def test_bad_arguments(client: Any, model: Any, tmp_path: Path) -> None:
 
 
 def test_formats(client: Any, model: Any, tmp_path: Path, cells: Path) -> None:
-    np.save(tmp_path / "x.npy", DATA.X)
-    with pytest.raises(ValueError, match=r"one format, got .npy, .parquet"):
-        run(model, [tmp_path / "x.npy", cells / "c0.parquet"], tmp_path / "out")
-    (tmp_path / "x.csv").touch()
-    with pytest.raises(ValueError, match=r"must end in one of .parquet"):
-        run(model, tmp_path / "x.csv", tmp_path / "out")
+    for name in ("x.csv", "x.npy", "x.feather"):
+        (tmp_path / name).touch()
+        with pytest.raises(ValueError, match=r"must end in one of \.parquet, \.h5ad, \.zarr"):
+            run(model, tmp_path / name, tmp_path / "out")
+    with pytest.raises(ValueError, match=r"one format, got .csv, .parquet"):
+        run(model, [tmp_path / "x.csv", cells / "c0.parquet"], tmp_path / "out")
     with pytest.raises(ValueError, match="is a folder"):
         run(model, cells, tmp_path / "out")
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
-        np.savez(tmp_path / folder / "x.npz", X=DATA.X[:30], batch=DATA.known[:30])
-    placed = run(model, str(tmp_path / "[ab]" / "x.npz"), tmp_path / "out", labels="batch")
+        FRAME[:30].to_parquet(tmp_path / folder / "x.parquet")
+    placed = run(model, str(tmp_path / "[ab]" / "x.parquet"), tmp_path / "out", labels="batch")
     assert [path.name for path in placed.files] == ["00000-x.parquet", "00001-x.parquet"]

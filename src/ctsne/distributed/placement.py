@@ -18,7 +18,7 @@ from ctsne._core.checks import is_sparse
 from ctsne._core.checksums import file_checksum
 from ctsne._core.files import WriteError
 from ctsne._core.locks import sole_writer
-from ctsne._core.messages import listed, shown, warn
+from ctsne._core.messages import label_text, listed, shown, warn
 from ctsne._core.progress import Progress
 from ctsne.distributed.cluster import load_dask, opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import Collection, are_files, open_collection
@@ -28,19 +28,22 @@ from ctsne.distributed.folder import (
     Record,
     check_folder,
     check_same,
-    finished,
-    remove_parts,
+    find_finished,
+    remove_unfinished,
     write_record,
 )
-from ctsne.distributed.models import ModelFile, content_for, place_block
-from ctsne.distributed.new_labels import estimate_shifts
-from ctsne.distributed.shard import Outcome, Task, place_shard
+from ctsne.distributed.sample import count_rows, take_sample, with_names
+from ctsne.distributed.worker import ModelFile, Outcome, Task, content_for, place_block, place_shard
+from ctsne.labels import Column
+from ctsne.placing.new_points import new_label_shifts
 from ctsne.storage.model import origin_of
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
 
 
+# Points that the shifts of new labels are estimated from: for each label, and in all.
+_PER_LABEL, _MOST = 5000, 50_000
 # Shards that failed whose reasons are given in the error.
 _REASONS = 3
 # Seconds to wait for a file that a worker has written on a disk that is shared.
@@ -146,14 +149,14 @@ def place(
         folder.mkdir(exist_ok=True)
         try:
             with sole_writer(folder, "run of place"):
-                remove_parts(folder)
+                remove_unfinished(folder)
                 with _stored(fitted, path, folder) as stored:
                     record = _record(file_checksum(stored), found)
                     shifts = check_same(folder, record)
                     if path is None:
                         os.replace(stored, folder / MODEL)
                 if shifts is None:
-                    shifts = estimate_shifts(fitted, found, connect())
+                    shifts = _new_label_shifts(fitted, found, connect())
                 record = replace(record, shifts=shifts)
                 write_record(folder, record)
                 where = folder / MODEL if path is None else path
@@ -201,10 +204,37 @@ def _check_suits(model: ConditionalTSNE, found: Collection) -> None:
     values = np.asarray(X.todense() if is_sparse(X) else X)
     if values.dtype.kind in "biuf":  # bad values are reported with their shard
         row = found.head.take(np.flatnonzero(np.isfinite(values).all(axis=1))[:1])
-        if len(row):
+        if row.X.shape[0]:
             with warnings.catch_warnings():  # the shards give them too
                 warnings.simplefilter("ignore")
                 place_block(model, row, found.labels)
+
+
+def _new_label_shifts(
+    model: ConditionalTSNE, found: Collection, client: Any
+) -> dict[str, list[float]]:
+    """Estimate the shift of every label that an aligned map does not have, once for all shards."""
+    if not found.labels or model.diagnostics_.alignment in ("none", "array"):
+        return {}
+    if not isinstance(model.labels_, Column) or len(found.labels) > 1:
+        warn(
+            "the map is aligned and has several label columns: combinations that it does not have "
+            "are aligned by the points of each part of a shard, so their places depend on the parts"
+        )
+        return {}
+    known = {label_text(name) for name in model.labels_.names}
+    counts = [
+        {key: count for key, count in own.items() if key[0] is not None and key[0] not in known}
+        for own in count_rows(found, found.labels, client)
+    ]
+    new = {key for own in counts for key in own}
+    if not new:
+        return {}
+    n = min(_MOST, _PER_LABEL * len(new))
+    sample = take_sample(found, counts, n, found.labels, 0, client)
+    X = with_names(sample) if hasattr(model, "feature_names_in_") else sample.X
+    shifts = new_label_shifts(model, X, sample.columns[found.labels[0]])
+    return {label_text(name): shift.tolist() for name, shift in shifts.items()}
 
 
 @contextmanager
@@ -223,7 +253,7 @@ def _stored(model: ConditionalTSNE, path: Path | None, folder: Path) -> Iterator
 
 def _record(model: str, found: Collection) -> Record:
     choice = found.choice
-    shards = {f"{each.output}{SUFFIX}": each.name for each in found.shards}
+    shards = {f"{shard.output}{SUFFIX}": shard.name for shard in found.shards}
     return Record(model, found.state, found.labels, choice.features, choice.use_rep, shards)
 
 
@@ -251,7 +281,7 @@ def _run(
     done = {
         number: written
         for number, task in enumerate(tasks)
-        if (written := finished(Path(task.target), task.token)) is not None
+        if (written := find_finished(Path(task.target), task.token)) is not None
     }
     n_found = len(done)
     left = [number for number in range(len(tasks)) if number not in done]
@@ -279,9 +309,9 @@ def _run(
         reasons = "; ".join([*failed.values()][:_REASONS])
         more = f"; and {len(failed) - _REASONS} more" if len(failed) > _REASONS else ""
         raise ValueError(f"{several}, all others are finished: {reasons}{more}")
-    rows = sum(each.rows for each in done.values())
-    far = sum(each.far for each in done.values())
-    files = tuple(Path(folder, each) for n, each in enumerate(record.shards) if done[n].rows)
+    rows = sum(written.rows for written in done.values())
+    far = sum(written.far for written in done.values())
+    files = tuple(Path(folder, name) for n, name in enumerate(record.shards) if done[n].rows)
     return PlacedShards(folder, files, rows, far, n_found)
 
 
@@ -304,15 +334,15 @@ def _outcomes(
         number = left[place]
         if isinstance(outcome, Exception):
             outcome = Outcome(None, f"{tasks[number].name}: {why_failed(outcome)}")
-        for text, category in (outcome.warnings or {}).items():
+        for text, category in outcome.warnings.items():
             if text not in known:
                 warn(text, category)
-        known.update(outcome.warnings or ())
+        known.update(outcome.warnings)
         yield number, outcome
 
 
 def _state(tasks: list[Task]) -> str:
-    done = sum(finished(Path(task.target), task.token) is not None for task in tasks)
+    done = sum(find_finished(Path(task.target), task.token) is not None for task in tasks)
     how = "run it again with the same folder to continue"
     return f"{done} of {len(tasks)} shards are finished; {how}"
 
