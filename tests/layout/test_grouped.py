@@ -19,7 +19,7 @@ from ctsne.labels import encode_column
 from ctsne.labels.columns import join_columns
 from ctsne.layout import PairWeights, pair_weights
 from ctsne.layout.mesh import REACH, plan_mesh
-from ctsne.layout.repulsion import GroupedRepulsion, MeshChoice, Repulsion, groups_of
+from ctsne.layout.repulsion import GroupPlan, RangeSum, Repulsion, groups_of
 
 from .. import reference as formulas
 from ..random_columns import as_columns
@@ -51,11 +51,11 @@ def by_groups(
     n_jobs: int = 1,
 ) -> tuple[NDArray[np.float32], float]:
     """Forces and potential of the groups that the largest labels make."""
-    repulsion = GroupedRepulsion(weights.main, dof=1.0, n_jobs=n_jobs, mesh=True)
+    repulsion = RangeSum(len(y), weights.main, dof=1.0, n_jobs=n_jobs, exact=False)
     low, high = y.min(axis=0).tolist(), y.max(axis=0).tolist()
     plan, origin = plan_mesh(low, high, 1.0, REACH if reach is None else reach, near=reach is None)
     force = np.zeros_like(y)
-    return force, repulsion.add(MeshChoice(plan, origin, n_single), y, force)
+    return force, repulsion.add_groups(GroupPlan(0.0, plan, origin, n_single), y, force)
 
 
 @settings(max_examples=25)
@@ -122,13 +122,13 @@ def test_the_choice_takes_every_way() -> None:
     """Small maps have one layer, larger ones two, wide ones near pairs; tiny labels no mesh."""
     codes = np.concatenate([np.arange(20_000) % 8, np.repeat(np.arange(8, 20), 5)])
     weights = pair_weights(as_columns(codes), [0.1]).main
-    repulsion = GroupedRepulsion(weights, dof=1.0, n_jobs=1, mesh=False)
+    repulsion = RangeSum(20_060, weights, dof=1.0, n_jobs=1, exact=None)
     small, middle, wide = (repulsion.choose([-s, -s], [s, s]) for s in (1.0, 20.0, 100.0))
     assert small is not None and small.plan.reach == 0 and small.n_single == 8
     assert middle is not None and middle.plan.near and middle.n_single == 8
     assert wide is not None and wide.plan.pairs and wide.n_single == 8
     assert repulsion.choose([-1.0] * 3, [1.0] * 3) is None
-    general = GroupedRepulsion(weights, dof=2.0, n_jobs=1, mesh=False)
+    general = RangeSum(20_060, weights, dof=2.0, n_jobs=1, exact=None)
     way = general.choose([-100.0, -100.0], [100.0, 100.0])
     assert way is not None and way.plan.reach == 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ctsne._native as _native
-from ctsne.layout.mesh import Mesh, MeshPlan, plan_mesh
+from ctsne.layout.mesh import Mesh, plan_mesh
 from ctsne.layout.repulsion import Repulsion
-from ctsne.layout.weights import ColumnFactor, PairWeights, Ranges
+from ctsne.layout.weights import ColumnFactor, PairWeights
 
 # The mesh extends beyond the map by this share of its width: new points stay inside.
 BEYOND = 0.1
@@ -83,14 +83,12 @@ def make_fields(
     """Compute the potentials of a map, one entry per combination of labels in the weights."""
     if weights is None:
         return fields_for(y, (), np.empty((0, 0), np.int32), dof=dof, n_jobs=n_jobs)
-    if len(weights.columns) > 1:
-        first = weights.order[weights.main.bounds[:-1]]  # a point of each combination
-        labels = np.stack([column.codes[first] for column in weights.columns], axis=1)
-        table = np.append(labels, np.full_like(labels[:1], -1), axis=0)[weights.numbers]
-        return fields_for(y, weights.columns, table, dof=dof, n_jobs=n_jobs)
-    # The points of one column's labels act alike on other labels, so small labels share a grid.
-    potentials = _potentials(y[weights.order], dof, n_jobs)
-    return potentials.fields(**_by_label(potentials, weights.main, weights.numbers))
+    if len(weights.columns) == 1:
+        return _fields_by_label(y, weights, dof=dof, n_jobs=n_jobs)
+    first = weights.order[weights.main.bounds[:-1]]  # a point of each combination
+    labels = np.stack([column.codes[first] for column in weights.columns], axis=1)
+    table = np.append(labels, np.full_like(labels[:1], -1), axis=0)[weights.numbers]
+    return fields_for(y, weights.columns, table, dof=dof, n_jobs=n_jobs)
 
 
 def fields_for(
@@ -105,7 +103,7 @@ def fields_for(
 
     If there are too many, all points of the map act alike on them.
     """
-    potentials = _potentials(y, dof, n_jobs)
+    potentials = _Potentials(y, dof, n_jobs)
     if (1 + len(table)) * potentials.size > MOST_NODES:
         table = table[:0]
     grids = [potentials.of(0, len(y))]
@@ -114,8 +112,7 @@ def fields_for(
         grids.append(potentials.of(0, len(y), np.prod(factors, axis=0).astype(np.float32)))
     count = len(table) + 1
     return potentials.fields(
-        grids=np.stack([grid for grid, _ in grids]),
-        offset=np.array([offset for _, offset in grids]),
+        grids,
         grid_of=np.append(np.arange(1, count), 0).astype(np.int32),  # the last: all alike
         share=np.ones(count, np.float32),
         own=np.zeros(count, np.float32),
@@ -124,105 +121,103 @@ def fields_for(
     )
 
 
-def _potentials(y: NDArray[np.float32], dof: float, n_jobs: int) -> _Potentials:
-    low, high = y.min(axis=0).astype(np.float64), y.max(axis=0).astype(np.float64)
-    beyond = BEYOND * float((high - low).max())
-    plan, origin = plan_mesh((low - beyond).tolist(), (high + beyond).tolist(), dof)
-    return _Potentials(np.ascontiguousarray(y, np.float32), plan, origin, n_jobs)
+def _fields_by_label(
+    y: NDArray[np.float32], weights: PairWeights, *, dof: float, n_jobs: int
+) -> Fields:
+    """Compute what acts on each label of one column.
+
+    These are all labels across, its own points more, and unlabelled ones. All points of a label act
+    alike on the other labels, so small labels share a grid.
+    """
+    main = weights.main
+    n, m, n_labels = main.n, int(main.bounds[-1]), len(main.beta)
+    counts = np.diff(main.bounds)
+    potentials = _Potentials(y[weights.order], dof, n_jobs)
+    affordable = max(0, MOST_NODES // potentials.size - 2)
+    n_own = min(int(np.count_nonzero(counts > OWN_GRID)), affordable)  # labels come by size
+    grids = [potentials.of(0, n)]
+    charge = np.ones(n, np.float32)
+    charge[:m] = np.repeat(np.sqrt(main.beta), counts)
+    across, unlabelled = potentials.of(0, m, charge), potentials.of(m, n)
+    grid_of, share = np.zeros(n_labels + 1, np.int32), np.ones(n_labels + 1, np.float32)
+    shared: dict[float, int] = {}
+    for label in range(n_labels):
+        root = math.sqrt(main.beta[label])
+        if label < n_own:
+            own = potentials.of(int(main.bounds[label]), int(main.bounds[label + 1]))
+            grid_of[label] = len(grids)
+            grids.append(_sum((root, across), (1.0, unlabelled), (float(main.own[label]), own)))
+            continue
+        # Labels without a grid of their own share one, times the root of their beta.
+        key = root if m < n else 1.0
+        if key not in shared:
+            shared[key] = len(grids)
+            grids.append(_sum((key, across), (1.0, unlabelled)))
+        grid_of[label], share[label] = shared[key], root / key
+    first = int(main.bounds[n_own])
+    ranges = np.zeros((n_labels + 1, 2), np.int64)
+    ranges[n_own:-1] = np.stack([main.bounds[n_own:-1], main.bounds[n_own + 1 :]], 1) - first
+    own_weight = np.append(main.own, 0.0).astype(np.float32)
+    own_weight[:n_own] = 0.0
+    rows = np.append(weights.numbers, -1)  # the largest label comes first in the weights
+    return potentials.fields(
+        grids,
+        grid_of=grid_of[rows],
+        share=share[rows],
+        own=own_weight[rows],
+        ranges=ranges[rows],
+        summed=np.ascontiguousarray(potentials.y[first:m].T),
+    )
+
+
+_Potential = tuple[NDArray[np.float32], float]  # on the mesh, and a constant to add
+
+
+def _sum(*terms: tuple[float, _Potential]) -> _Potential:
+    """Add potentials, each with a factor."""
+    grid: Any = sum(np.float32(factor) * grid for factor, (grid, _) in terms)
+    return grid, sum(factor * offset for factor, (_, offset) in terms)
 
 
 class _Potentials:
-    """Potentials of ranges of points, with the constants that belong to them."""
+    """Potentials of ranges of points of a map."""
 
-    def __init__(
-        self, y: NDArray[np.float32], plan: MeshPlan, origin: tuple[float, ...], n_jobs: int
-    ) -> None:
-        self.y = y
+    def __init__(self, y: NDArray[np.float32], dof: float, n_jobs: int) -> None:
+        self.y = np.ascontiguousarray(y, np.float32)
+        low, high = y.min(axis=0).astype(np.float64), y.max(axis=0).astype(np.float64)
+        beyond = BEYOND * float((high - low).max())
+        plan, self._origin = plan_mesh((low - beyond).tolist(), (high + beyond).tolist(), dof)
         self.size = math.prod(plan.nodes)
         self._mesh = Mesh(plan, n_jobs=n_jobs)
-        self._origin = origin
         self._n_jobs = n_jobs
-        shape = (*plan.nodes[:-1], plan.nodes[-1] + _READ_PAST)
-        self._empty: Callable[[], NDArray[np.float32]] = lambda: np.zeros(shape, np.float32)
 
-    def fields(self, **made: NDArray[Any]) -> Fields:
-        """Return fields on the mesh of these potentials."""
-        plan, n = self._mesh.plan, len(self.y)
-        _, normaliser = Repulsion(n, dof=plan.dof, n_jobs=self._n_jobs)(self.y)
-        return Fields(
-            **made,
-            origin=np.array(self._origin),
-            nodes=plan.nodes,
-            spacing=plan.spacing,
-            dof=plan.dof,
-            usual=normaliser / n,
-        )
-
-    def of(
-        self, begin: int, end: int, charge: NDArray[np.float32] | None = None
-    ) -> tuple[NDArray[np.float32], float]:
+    def of(self, begin: int, end: int, charge: NDArray[np.float32] | None = None) -> _Potential:
         """Return the potential of points [begin, end)."""
-        grid = self._empty()
+        nodes = self._mesh.plan.nodes
+        grid = np.zeros((*nodes[:-1], nodes[-1] + _READ_PAST), np.float32)
         if begin == end:
             return grid, 0.0
         self._mesh.native.spread(self.y, np.array([begin, end]), self._origin, charge)
         total = float(end - begin if charge is None else charge[begin:end].sum(dtype=np.float64))
         offset = self._mesh.convolve() * total
-        inside = tuple(slice(n) for n in self._mesh.plan.nodes)
+        inside = tuple(map(slice, nodes))
         grid[inside] = self._mesh.grids[0][inside]
         return grid, offset
 
-
-def _by_label(
-    potentials: _Potentials, weights: Ranges, numbers: NDArray[np.int64]
-) -> dict[str, NDArray[Any]]:
-    """Return what acts on each label: all labels across, its own points more, unlabelled ones."""
-    n, m = weights.n, int(weights.bounds[-1])
-    counts = np.diff(weights.bounds)
-    n_labels = len(counts)
-    affordable = max(0, MOST_NODES // potentials.size - 2)
-    n_own = min(int(np.count_nonzero(counts > OWN_GRID)), affordable)  # labels come by size
-    grids = [potentials.of(0, n)]
-    charge = np.ones(n, np.float32)
-    charge[:m] = np.repeat(np.sqrt(weights.beta), counts)
-    across = potentials.of(0, m, charge)
-    unlabelled = potentials.of(m, n)
-    grid_of, share = np.zeros(n_labels + 1, np.int32), np.ones(n_labels + 1, np.float32)
-    made: dict[float, int] = {}
-    for label in range(n_labels):
-        root = math.sqrt(weights.beta[label])
-        if label < n_own:
-            own = potentials.of(int(weights.bounds[label]), int(weights.bounds[label + 1]))
-            grid_of[label] = len(grids)
-            grids.append(_sum((root, across), (1.0, unlabelled), (float(weights.own[label]), own)))
-            continue
-        # Labels without a grid of their own share one, times the root of their beta.
-        key = root if m < n else 1.0
-        if key not in made:
-            made[key] = len(grids)
-            grids.append(_sum((key, across), (1.0, unlabelled)))
-        grid_of[label], share[label] = made[key], root / key
-    first = int(weights.bounds[n_own])
-    ranges = np.zeros((n_labels + 1, 2), np.int64)
-    ranges[n_own:-1] = np.stack([weights.bounds[n_own:-1], weights.bounds[n_own + 1 :]], 1) - first
-    own_weight = np.append(weights.own, 0.0).astype(np.float32)
-    own_weight[:n_own] = 0.0
-    rows = np.append(numbers, -1)  # the largest label comes first in the weights
-    return {
-        "grids": np.stack([grid for grid, _ in grids]),
-        "offset": np.array([offset for _, offset in grids]),
-        "grid_of": grid_of[rows],
-        "share": share[rows],
-        "own": own_weight[rows],
-        "ranges": ranges[rows],
-        "summed": np.ascontiguousarray(potentials.y[first:m].T),
-    }
-
-
-def _sum(*terms: tuple[float, tuple[NDArray[np.float32], float]]) -> tuple[Any, float]:
-    """Add potentials and their constants, each with a factor."""
-    grid = sum(np.float32(factor) * grid for factor, (grid, _) in terms)
-    return grid, sum(factor * offset for factor, (_, offset) in terms)
+    def fields(self, potentials: Sequence[_Potential], **by_label: NDArray[Any]) -> Fields:
+        """Return fields on the mesh of these potentials."""
+        plan, n = self._mesh.plan, len(self.y)
+        _, normaliser = Repulsion(n, dof=plan.dof, n_jobs=self._n_jobs)(self.y)
+        return Fields(
+            grids=np.stack([grid for grid, _ in potentials]),
+            offset=np.array([offset for _, offset in potentials]),
+            origin=np.array(self._origin),
+            nodes=plan.nodes,
+            spacing=plan.spacing,
+            dof=plan.dof,
+            usual=normaliser / n,
+            **by_label,
+        )
 
 
 class Places:

@@ -1,7 +1,8 @@
 """Repulsion between all points: by the exact sum or by the particle mesh, whichever is faster.
 
-:class:`Repulsion` adds up the ranges of the weights (:class:`_RangeSum`). These are computed with
-one mesh per range (:class:`GroupedRepulsion`), or as sums over pairs of ranges.
+In a conditioned plane map, the largest labels have one mesh each, and weights apply to the charges
+on the meshes: every point writes to one grid and reads one. Otherwise the weighted sum is written
+as a few sums between ranges of points, the channels.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,9 +80,9 @@ class Repulsion:
         self._dof = dof
         n_jobs = check_jobs(n_jobs)
         main = [_Channel((0, n), (0, n), 1.0)] if weights is None else weights.main
-        self._main = _RangeSum(n, main, dof=dof, n_jobs=n_jobs, exact=exact)
+        self._main = RangeSum(n, main, dof=dof, n_jobs=n_jobs, exact=exact)
         self._terms = [
-            (term, _RangeSum(len(term.points), _inside(term), dof=dof, n_jobs=n_jobs, exact=exact))
+            (term, RangeSum(len(term.points), _inside(term), dof=dof, n_jobs=n_jobs, exact=exact))
             for term in (() if weights is None else weights.terms)
         ]
 
@@ -167,9 +169,10 @@ def _inside(term: Term) -> Ranges | list[_Channel]:
 
 @dataclass(frozen=True)
 class _View:
-    """A map, and the mesh that would hold it."""
+    """A map, its forces, and the mesh that would hold it."""
 
     y: NDArray[np.float32]
+    force: NDArray[np.float32]
     n_jobs: int
     plan: MeshPlan
     origin: tuple[float, ...]
@@ -180,7 +183,59 @@ class _View:
         return _native.PairSum(self.y, self.plan.dof, self.n_jobs)
 
 
-class _RangeSum:
+class Groups(NamedTuple):
+    """Ranges of points, one per mesh, with weights written as charges.
+
+    Across groups the weight of a pair is the product of both charges, inside a group ``own`` more;
+    with an unlabelled point it is one.
+    """
+
+    bounds: NDArray[np.int64]  # group g holds points bounds[g] to bounds[g + 1]
+    charge: NDArray[np.float32]
+    own: NDArray[np.float32]
+    unlabelled: bool  # whether the last group holds the unlabelled points
+    acting: NDArray[np.float64]  # weighted number of points that act on a point, itself included
+
+    @property
+    def same(self) -> NDArray[np.float32]:
+        """Weight of a pair inside each group."""
+        return np.minimum(self.charge, 1) ** 2 + self.own
+
+
+def groups_of(weights: Ranges, n_single: int) -> Groups | None:
+    """Make a group of each of the largest ranges, one of all others, and one of unlabelled points.
+
+    None if groups cannot express the weights.
+    """
+    n, m = weights.n, int(weights.bounds[-1])
+    rest = weights.beta[n_single:]
+    if np.ptp(weights.beta) > 0 and (m < n or (len(rest) and np.ptp(rest) > 0)):
+        return None
+    charge = np.sqrt(weights.beta[: n_single + 1]).astype(np.float32)
+    own = np.append(weights.own[:n_single], 0.0)[: len(charge)].astype(np.float32)
+    bounds = np.append(weights.bounds[: len(charge)], m)
+    charges, counts = charge.astype(np.float64), np.diff(bounds).astype(np.float64)
+    acting = charges * (charges * counts).sum() + own.astype(np.float64) * counts
+    if m < n:
+        charge = np.append(charge, np.float32(_UNLABELLED_CHARGE))
+        own, bounds = np.append(own, np.float32(0)), np.append(bounds, n)
+        acting = np.append(acting + float(n - m), float(n))
+    return Groups(bounds, charge, own, m < n, acting)
+
+
+class GroupPlan(NamedTuple):
+    """The mesh of every group, and the groups.
+
+    Inside ranges without a group, the weight of pairs beyond that across ranges is left to add.
+    """
+
+    cost: float
+    plan: MeshPlan  # for the whole kernel, in two layers, or without the near part of the kernel
+    origin: tuple[float, ...]  # position of the first node
+    n_single: int  # the largest ranges, which are groups of their own
+
+
+class RangeSum:
     """Forces and potential of points in ranges, or of channels between ranges of points."""
 
     def __init__(
@@ -198,57 +253,87 @@ class _RangeSum:
         self._exact = exact
         self._warned = False
         self._mesh: Mesh | None = None
-        self._bounds = np.zeros(1, np.int64)
-        self._own = np.zeros(0, np.float32)
-        self._grouped: GroupedRepulsion | None = None
-        if not isinstance(weights, Ranges):
-            self._channels = weights
-            return
-        self._channels = _across_ranges(weights)
-        if len(weights.own):
-            self._bounds, self._own = weights.bounds, weights.own.astype(np.float32)
-            self._grouped = GroupedRepulsion(weights, dof=dof, n_jobs=n_jobs, mesh=exact is False)
+        self._weights = weights if isinstance(weights, Ranges) and len(weights.own) else None
+        self._channels = _across_ranges(weights) if isinstance(weights, Ranges) else weights
+        self._groups: dict[int, Groups | None] = {}
+        if self._weights is not None:
+            counts = np.diff(self._weights.bounds).astype(np.float64)
+            pair = _INSIDE_PAIR_COST if dof == 1 else _GENERAL_PAIR_COST
+            # Exact sums: of each range, and of all ranges from each one on.
+            self._exact_cost = np.full(len(counts), np.inf) if exact is False else pair * counts**2
+            self._exact_costs = np.append(np.cumsum(self._exact_cost[::-1])[::-1], 0.0)
 
     def __call__(
         self, y: NDArray[np.float32], low: Sequence[float], high: Sequence[float]
     ) -> tuple[NDArray[np.float32], float]:
         """Compute forces and normaliser of a map between two corners."""
-        view = _View(y, self._n_jobs, *plan_mesh(low, high, self._dof))
-        force = np.zeros_like(y)
-        chosen = None
-        if self._grouped is not None and not self._exact_is_quicker(self._n, self._n, view.plan):
-            chosen = self._grouped.choose(low, high)
-        if self._grouped is not None and chosen is not None:
-            self._warn_if_coarse(chosen.plan, y)
-            normaliser = self._grouped.add(chosen, y, force)
-            normaliser += self._add_exactly(range(chosen.n_single), view, force)
-            return force, normaliser
-        normaliser = sum((self._add(channel, view, force) for channel in self._channels), 0.0)
-        if len(self._own):
-            normaliser += self._add_inside_labels(view, force)
-        return force, normaliser
+        view = _View(y, np.zeros_like(y), self._n_jobs, *plan_mesh(low, high, self._dof))
+        if self._weights is not None and not self._exact_is_quicker(self._n, self._n, view.plan):
+            chosen = self.choose(low, high)
+            if chosen is not None:
+                normaliser = self.add_groups(chosen, y, view.force)
+                return view.force, normaliser + self._add_exactly(range(chosen.n_single), view)
+        normaliser = sum((self._add(channel, view) for channel in self._channels), 0.0)
+        if self._weights is not None:
+            normaliser += self._add_inside_ranges(self._weights, view)
+        return view.force, normaliser
 
-    def _add_inside_labels(self, view: _View, force: NDArray[np.float32]) -> float:
-        """Add the forces inside each label: exactly for small labels, by mesh for large ones."""
-        counts = np.diff(self._bounds)
+    def _add_inside_ranges(self, weights: Ranges, view: _View) -> float:
+        """Add the forces inside each range: exactly for small ranges, by mesh for large ones."""
+        counts = np.diff(weights.bounds).tolist()
         by_mesh = [
-            int(label)
-            for label in np.flatnonzero((counts > LARGE_LABEL) | (self._exact is False))
-            if not self._exact_is_quicker(int(counts[label]), int(counts[label]), view.plan)
+            place
+            for place, count in enumerate(counts)
+            if (count > LARGE_LABEL or self._exact is False)
+            and not self._exact_is_quicker(count, count, view.plan)
         ]
-        potential = self._add_exactly(by_mesh, view, force)
-        for label in by_mesh:
-            own = (int(self._bounds[label]), int(self._bounds[label + 1]))
-            potential += self._add(_Channel(own, own, float(self._own[label])), view, force)
+        potential = self._add_exactly(by_mesh, view)
+        for place in by_mesh:
+            ends = (int(weights.bounds[place]), int(weights.bounds[place + 1]))
+            own = float(np.float32(weights.own[place]))
+            potential += self._add(_Channel(ends, ends, own), view)
         return potential
 
-    def _add_exactly(self, but: Sequence[int], view: _View, force: NDArray[np.float32]) -> float:
-        """Add the forces inside all labels except some."""
-        if len(but) == len(self._own):
+    def _add_exactly(self, but: Sequence[int], view: _View) -> float:
+        """Add the forces inside all ranges except some."""
+        assert self._weights is not None
+        if len(but) == len(self._weights.own):
             return 0.0
-        coefficient = self._own.copy()
+        coefficient = self._weights.own.astype(np.float32)
         coefficient[but] = 0
-        return view.pairs.add_inside(force, self._bounds, coefficient)
+        return view.pairs.add_inside(view.force, self._weights.bounds, coefficient)
+
+    def _add(self, channel: _Channel, view: _View) -> float:
+        """Add the forces of a channel, and return its potential summed over the targets."""
+        sources, targets = channel.sources, channel.targets
+        if self._exact_is_quicker(sources[1] - sources[0], targets[1] - targets[0], view.plan):
+            return view.pairs.add(view.force, sources, targets, channel.coefficient, channel.charge)
+        mesh = self._mesh_of(view.plan, 1, view.y)
+        mesh.native.spread(view.y, np.array(sources), view.origin, channel.charge)
+        offset = np.array([mesh.convolve() * channel.total])
+        potential = mesh.native.gather(
+            view.force,
+            view.y,
+            np.array(targets),
+            view.origin,
+            offset,
+            channel.coefficient,
+            channel.charge,
+        )
+        # The mesh includes each point's own charge, at distance zero: subtract it.
+        return potential - channel.own
+
+    def _mesh_of(self, plan: MeshPlan, n_grids: int, y: NDArray[np.float32]) -> Mesh:
+        """Return the mesh of a plan, the last one if it fits."""
+        if not plan.accurate and not self._warned:
+            self._warned = True
+            warn(
+                f"the map is so wide ({np.ptp(y, axis=0).max():.0f}) that its forces are computed "
+                "on a coarser mesh, with errors above 1 %; a map with fewer dimensions avoids this"
+            )
+        if self._mesh is None or (self._mesh.plan, len(self._mesh.grids)) != (plan, n_grids):
+            self._mesh = Mesh(plan, n_grids, n_jobs=self._n_jobs)
+        return self._mesh
 
     def _exact_is_quicker(self, sources: int, targets: int, plan: MeshPlan) -> bool:
         if self._exact is not None:
@@ -260,186 +345,58 @@ class _RangeSum:
             mesh *= _PATIENCE
         return pair * sources * targets < mesh
 
-    def _warn_if_coarse(self, plan: MeshPlan, y: NDArray[np.float32]) -> None:
-        if plan.accurate or self._warned:
-            return
-        self._warned = True
-        warn(
-            f"the map is so wide ({np.ptp(y, axis=0).max():.0f}) that its forces are computed on "
-            "a coarser mesh, with errors above 1 %; a map with fewer dimensions avoids this"
-        )
+    def choose(self, low: Sequence[float], high: Sequence[float]) -> GroupPlan | None:
+        """Choose the fastest groups and meshes between two corners; None if there are none.
 
-    def _add(self, channel: _Channel, view: _View, force: NDArray[np.float32]) -> float:
-        """Add the forces of a channel, and return its potential summed over the targets."""
-        plan = view.plan
-        sources = channel.sources[1] - channel.sources[0]
-        targets = channel.targets[1] - channel.targets[0]
-        if self._exact_is_quicker(sources, targets, plan):
-            return view.pairs.add(
-                force, channel.sources, channel.targets, channel.coefficient, channel.charge
-            )
-        self._warn_if_coarse(plan, view.y)
-        if self._mesh is None or self._mesh.plan != plan:
-            self._mesh = Mesh(plan, n_jobs=self._n_jobs)
-        mesh = self._mesh.native
-        mesh.spread(view.y, np.array(channel.sources), view.origin, channel.charge)
-        offset = np.array([self._mesh.convolve() * channel.total])
-        potential = mesh.gather(
-            force,
-            view.y,
-            np.array(channel.targets),
-            view.origin,
-            offset,
-            channel.coefficient,
-            channel.charge,
-        )
-        # The mesh includes each point's own charge, at distance zero: subtract it.
-        return potential - channel.own
-
-
-@dataclass(frozen=True)
-class Groups:
-    """Ranges of points with one weight per pair of ranges, written as charges.
-
-    Across labels the weight of a pair is the product of both charges, inside a label ``own`` more;
-    with an unlabelled point it is one. Applied to charges on a mesh, these weights give all forces
-    with one mesh per group.
-    """
-
-    bounds: NDArray[np.int64]  # group g holds points bounds[g] to bounds[g + 1]
-    charge: NDArray[np.float32]
-    own: NDArray[np.float32]
-    unlabelled: bool  # whether the last group holds the unlabelled points
-
-    @cached_property
-    def same(self) -> NDArray[np.float32]:
-        """Weight of a pair inside each group."""
-        return np.minimum(self.charge, 1) ** 2 + self.own
-
-    @cached_property
-    def acting(self) -> NDArray[np.float64]:
-        """Weighted number of points that act on a point of each group, itself included."""
-        counts = np.diff(self.bounds).astype(np.float64)
-        charge, own = self.charge.astype(np.float64), self.own.astype(np.float64)
-        if not self.unlabelled:
-            return np.asarray(charge * (charge * counts).sum() + own * counts)
-        labelled = Groups(self.bounds[:-1], self.charge[:-1], self.own[:-1], unlabelled=False)
-        return np.append(labelled.acting + counts[-1], counts.sum())
-
-    @cached_property
-    def own_potential(self) -> float:
-        """What all points add to their own potential, at distance zero."""
-        return float((np.diff(self.bounds) * self.same.astype(np.float64)).sum())
-
-
-def groups_of(weights: Ranges, n_single: int) -> Groups | None:
-    """Make a group of each of the largest labels, one of all others, and one of unlabelled points.
-
-    None if groups cannot express the weights.
-    """
-    n, m = weights.n, int(weights.bounds[-1])
-    rest = weights.beta[n_single:]
-    if np.ptp(weights.beta) > 0 and (m < n or (len(rest) and np.ptp(rest) > 0)):
-        return None
-    charge = np.sqrt(weights.beta[: n_single + 1])
-    own = np.append(weights.own[:n_single], 0.0)[: len(charge)]
-    bounds = np.append(weights.bounds[: len(charge)], m)
-    if m < n:
-        charge, own = np.append(charge, _UNLABELLED_CHARGE), np.append(own, 0.0)
-        bounds = np.append(bounds, n)
-    return Groups(bounds, charge.astype(np.float32), own.astype(np.float32), unlabelled=m < n)
-
-
-@dataclass(frozen=True)
-class MeshChoice:
-    """How to compute the forces: the mesh of every group, and the groups.
-
-    Inside labels without a group, the weight of pairs beyond that across labels is left to add.
-    """
-
-    plan: MeshPlan  # for the whole kernel, in two layers, or without the near part of the kernel
-    origin: tuple[float, ...]  # position of the first node
-    n_single: int  # the largest labels, which are groups of their own
-
-
-class GroupedRepulsion:
-    """Weighted sums over all pairs of a plane map whose points come in groups.
-
-    Weights apply to the charges on the mesh, so every point writes to one grid and reads one. Most
-    meshes have two layers. If there are many grids and few points, the fine layer costs more than
-    the near pairs it replaces, and these are summed instead. With ``mesh``, every label gets a
-    group, however small.
-    """
-
-    def __init__(self, weights: Ranges, *, dof: float, n_jobs: int, mesh: bool) -> None:
-        self._weights = weights
-        self._dof = dof
-        self._n_jobs = n_jobs
-        counts = np.diff(weights.bounds).astype(np.float64)
-        pair = _INSIDE_PAIR_COST if dof == 1 else _GENERAL_PAIR_COST
-        # Exact sums: of each label, and of all labels from each one on.
-        self._exact_cost = np.full(len(counts), np.inf) if mesh else pair * counts**2
-        self._exact_costs = np.append(np.cumsum(self._exact_cost[::-1])[::-1], 0.0)
-        self._groups: dict[int, Groups | None] = {}
-        self._mesh: Mesh | None = None
-
-    def choose(self, low: Sequence[float], high: Sequence[float]) -> MeshChoice | None:
-        """Choose the fastest way for a map between two corners; None if there is none."""
+        Most meshes have two layers. If there are many grids and few points, the fine layer costs
+        more than the near pairs it replaces, and these are summed instead.
+        """
         if len(low) != 2:
             return None
+        # The cost of the near pairs of all points, for a reach of one.
+        area = (high[0] - low[0]) * (high[1] - low[1])
+        near = _NEAR_PAIR_COST * _NEAR_CANDIDATES * _CLUMPING * self._n**2 / max(1e-30, area)
         meshes = [plan_mesh(low, high, self._dof)]
         if self._dof == 1:
-            meshes = [plan_layers(low, high) or meshes[0]]
-            meshes += [plan_mesh(low, high, 1.0, self._best_reach(low, high))]
-        _, way = min((self._way(low, high, *mesh) for mesh in meshes), key=lambda way: way[0])
-        return None if self._groups_of(way.n_single) is None else way
+            # The reach at which meshes and near pairs together cost the least.
+            n_single = np.count_nonzero(self._exact_cost > _GROUPED_NODE_COST * 2**14)
+            mesh = (n_single + 1) * _GROUPED_NODE_COST * area / REACH_SPACING**2
+            best = (mesh / near) ** 0.25
+            reach = min(_REACHES, key=lambda reach: abs(reach - best))
+            meshes = [plan_layers(low, high) or meshes[0], plan_mesh(low, high, 1.0, reach)]
+        chosen = min((self._group_plan(near, *mesh) for mesh in meshes), key=lambda plan: plan.cost)
+        return None if self._groups_of(chosen.n_single) is None else chosen
 
-    def _way(
-        self, low: Sequence[float], high: Sequence[float], plan: MeshPlan, origin: tuple[float, ...]
-    ) -> tuple[float, MeshChoice]:
-        """Return the cost of a mesh, with a group for every label that is worth one."""
+    def _group_plan(self, near: float, plan: MeshPlan, origin: tuple[float, ...]) -> GroupPlan:
+        """Return the cost of a mesh, with a group for every range that is worth one."""
         mesh = (_LAYERED_NODE_COST if plan.near else _GROUPED_NODE_COST) * math.prod(plan.nodes)
         n_single = int(np.count_nonzero(self._exact_cost > mesh))
         cost = (n_single + 1) * mesh + self._exact_costs[n_single]
         if plan.pairs:
-            cost += self._weights.n * (
-                _NEAR_POINT_COST + self._pair_cost(low, high) * plan.reach**2
-            )
-        return cost, MeshChoice(plan, origin, n_single)
+            cost += self._n * _NEAR_POINT_COST + near * plan.reach**2
+        return GroupPlan(cost, plan, origin, n_single)
 
-    def _pair_cost(self, low: Sequence[float], high: Sequence[float]) -> float:
-        """Return the cost of the near pairs of a point, for a reach of one."""
-        area = max(1e-30, (high[0] - low[0]) * (high[1] - low[1]))
-        return _NEAR_PAIR_COST * _NEAR_CANDIDATES * _CLUMPING * self._weights.n / area
-
-    def _best_reach(self, low: Sequence[float], high: Sequence[float]) -> float:
-        """Return the reach at which meshes and near pairs together cost the least."""
-        n_single = np.count_nonzero(self._exact_cost > _GROUPED_NODE_COST * 2**14)
-        area = (high[0] - low[0]) * (high[1] - low[1])
-        mesh = (n_single + 1) * _GROUPED_NODE_COST * area / REACH_SPACING**2
-        best = (mesh / (self._weights.n * self._pair_cost(low, high))) ** 0.25
-        return min(_REACHES, key=lambda reach: abs(reach - best))
-
-    def add(self, way: MeshChoice, y: NDArray[np.float32], force: NDArray[np.float32]) -> float:
-        """Add the forces, and return the potential summed over all points."""
-        groups, plan = self._groups_of(way.n_single), way.plan
+    def add_groups(
+        self, chosen: GroupPlan, y: NDArray[np.float32], force: NDArray[np.float32]
+    ) -> float:
+        """Add the forces of all groups, and return the potential summed over all points."""
+        groups, plan, origin = self._groups_of(chosen.n_single), chosen.plan, chosen.origin
         assert groups is not None
-        n_groups = len(groups.charge)
-        if self._mesh is None or (self._mesh.plan, len(self._mesh.grids)) != (plan, n_groups):
-            self._mesh = Mesh(plan, n_groups, n_jobs=self._n_jobs)
-        mesh = self._mesh.native
-        mesh.spread(y, groups.bounds, way.origin)
-        mesh.mix(groups.charge, groups.own, groups.unlabelled)
-        offset = self._mesh.convolve() * groups.acting
-        potential = mesh.gather(force, y, groups.bounds, way.origin, offset)
+        mesh = self._mesh_of(plan, len(groups.charge), y)
+        mesh.native.spread(y, groups.bounds, origin)
+        mesh.native.mix(groups.charge, groups.own, groups.unlabelled)
+        offset = mesh.convolve() * groups.acting
+        potential = mesh.native.gather(force, y, groups.bounds, origin, offset)
+        same = groups.same
         if plan.pairs:
-            potential += mesh.add_near(
-                force, y, groups.bounds, way.origin, groups.charge, groups.same, plan.reach
+            potential += mesh.native.add_near(
+                force, y, groups.bounds, origin, groups.charge, same, plan.reach
             )
         # All parts include each point's own charge, at distance zero: subtract it.
-        return potential - groups.own_potential
+        return potential - float((np.diff(groups.bounds) * same.astype(np.float64)).sum())
 
     def _groups_of(self, n_single: int) -> Groups | None:
         if n_single not in self._groups:
+            assert self._weights is not None
             self._groups[n_single] = groups_of(self._weights, n_single)
         return self._groups[n_single]
