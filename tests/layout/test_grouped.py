@@ -156,23 +156,14 @@ def test_forces_of_a_real_run_at_every_phase(name: str, real_data: Callable[[str
 
 @pytest.mark.parametrize("name", _native.instruction_sets())
 def test_every_instruction_set(name: str) -> None:
-    """The whole file again with a lesser one."""
+    """The forces again with a lesser one."""
     if os.environ.get("CTSNE_ISA"):
         pytest.skip("this is the run with a lesser instruction set")
     if name == _native.instruction_set():
         pytest.skip("this is the one that the other tests use")
+    chosen = ["-k", "reference or near", "-m", "not slow", "-p", "no:cacheprovider"]
     subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-m",
-            "not slow",
-            __file__,
-        ],
+        [sys.executable, "-m", "pytest", "-q", *chosen, __file__],
         env={**os.environ, "CTSNE_ISA": name},
         check=True,
         timeout=600,

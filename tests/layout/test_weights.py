@@ -28,17 +28,18 @@ def similar(n: int, rng: np.random.Generator) -> Floats:
 
 def random_betas(labels: Labels, rng: np.random.Generator, *, per_label: bool) -> list[Floats]:
     return [
-        10 ** (rng.uniform(-2, 0, column.n_labels) if per_label else np.full(column.n_labels, -1.5))
+        10 ** (rng.uniform(-4, 0, column.n_labels) if per_label else np.full(column.n_labels, -1.5))
         for column in labels.columns
     ]
 
 
 @given(
     column_codes(),
-    st.integers(1, 3),
+    st.integers(0, 3),
     st.integers(1, 3),
     st.integers(0, 2**32),
-    st.sampled_from([1.0, 0.5]),
+    st.sampled_from([0.5, 1.0, 4.0]),
+    st.sampled_from([1e-3, 1.0, 20.0]),
     st.booleans(),
     st.booleans(),
 )
@@ -48,24 +49,27 @@ def test_gradient_and_loss_are_the_reference(
     dims: int,
     seed: int,
     dof: float,
+    size: float,
     per_label: bool,
     some_without: bool,
 ) -> None:
     rng = np.random.default_rng(seed)
-    codes = codes[:, :n_columns]
-    if some_without:
-        codes[: len(codes) // 4] = -1
-    labels = as_columns(codes)
-    betas = random_betas(labels, rng, per_label=per_label)
-    weights = formulas.low_weights(labels.codes, *betas)
-    P, Y = similar(len(codes), rng), rng.normal(size=(len(codes), dims))
-    layout = Layout(sp.csr_array(P), Y, weights=pair_weights(labels, betas), dof=dof)
+    weights = pairs = None
+    if n_columns:
+        codes = codes[:, :n_columns]
+        if some_without:
+            codes[: len(codes) // 4] = -1
+        labels = as_columns(codes)
+        betas = random_betas(labels, rng, per_label=per_label)
+        weights, pairs = pair_weights(labels, betas), formulas.low_weights(labels.codes, *betas)
+    P, Y = similar(len(codes), rng), size * rng.normal(size=(len(codes), dims))
+    layout = Layout(sp.csr_array(P), Y, weights=weights, dof=dof)
     Y = Y.astype(np.float32).astype(float)
-    expected = formulas.gradient(P, Y, weights=weights, dof=dof)
-    scale = np.abs(expected).max()
-    np.testing.assert_allclose(layout.gradient(), expected, atol=2e-5 * scale)
-    loss = formulas.kl_divergence(P, Y, weights=weights, dof=dof)
-    assert layout.loss() == pytest.approx(loss, abs=1e-5)
+    expected = formulas.gradient(P, Y, weights=pairs, dof=dof)
+    scale = 4 * np.abs(Y).max()  # forces cancel: compare with their parts
+    np.testing.assert_allclose(layout.gradient(), expected, atol=1e-5 * scale, rtol=1e-4)
+    loss = formulas.kl_divergence(P, Y, weights=pairs, dof=dof)
+    assert layout.loss() == pytest.approx(loss, rel=1e-5, abs=1e-5)
 
 
 @given(column_codes(), st.integers(1, 3), st.integers(0, 2**31))
@@ -82,56 +86,6 @@ def test_points_come_by_combination_the_most_frequent_first(
     for code, number in enumerate(weights.numbers):
         inside = weights.order[bounds[number] : bounds[number + 1]] if number >= 0 else []
         assert np.flatnonzero(combined.codes == code).tolist() == list(inside)
-
-
-@pytest.mark.parametrize("per_label", [False, True])
-@pytest.mark.parametrize("missing", [False, True])
-def test_gradient_by_finite_differences(missing: bool, per_label: bool) -> None:
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 3, size=(30, 2))
-    if missing:
-        codes[rng.random(codes.shape) < 0.2] = -1
-    labels = as_columns(codes)
-    weights = pair_weights(labels, random_betas(labels, rng, per_label=per_label))
-    P, Y = sp.csr_array(similar(30, rng)), rng.normal(size=(30, 2)).astype(np.float32)
-    gradient = Layout(P, Y, weights=weights).gradient()
-    for i, axis in ((0, 0), (7, 1), (29, 0)):
-        losses = []
-        for step in (-0.02, 0.02):
-            moved = Y.copy()
-            moved[i, axis] += step
-            losses.append(Layout(P, moved, weights=weights).loss())
-        assert gradient[i, axis] == pytest.approx((losses[1] - losses[0]) / 0.04, abs=3e-4)
-
-
-@pytest.mark.parametrize("per_label", [False, True])
-@pytest.mark.parametrize("share", [0.0, 0.1])
-@pytest.mark.parametrize("spread", [5.0, 40.0])
-def test_meshes_agree_with_the_exact_sum(spread: float, share: float, per_label: bool) -> None:
-    rng = np.random.default_rng(1)
-    n = 6000
-    codes = rng.integers(0, (2, 5), size=(n, 2))
-    codes[rng.random(codes.shape) < share] = -1
-    labels = as_columns(codes)
-    weights = pair_weights(labels, random_betas(labels, rng, per_label=per_label))
-    y = (spread * rng.normal(size=(n, 2))).astype(np.float32)
-    force, normaliser = Repulsion(n, weights=weights, n_jobs=2)(y)
-    expected, total = Repulsion(n, weights=weights, n_jobs=2, exact=True)(y)
-    error = np.sqrt(((force - expected) ** 2).sum() / (expected**2).sum())
-    assert error < 0.02
-    assert normaliser == pytest.approx(total, rel=2e-3)
-
-
-def test_maps_do_not_depend_on_threads() -> None:
-    rng = np.random.default_rng(0)
-    weights = pair_weights(as_columns(rng.integers(0, 3, size=(300, 2))), [0.1, 0.5])
-    P, Y = sp.csr_array(similar(300, rng)), 1e-4 * rng.normal(size=(300, 2))
-    maps = []
-    for n_jobs in (1, 3):
-        layout = Layout(P, Y, weights=weights, n_jobs=n_jobs)
-        layout.run(30)
-        maps.append(layout.embedding)
-    np.testing.assert_array_equal(maps[0], maps[1])
 
 
 @pytest.mark.parametrize("n_columns", [1, 3])
