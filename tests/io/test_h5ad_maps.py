@@ -24,8 +24,8 @@ from ctsne.io import (
     Provenance,
     check_key,
     check_room,
-    h5ad_maps,
     input_records,
+    maps,
     read_data,
     read_map,
     write_map,
@@ -78,25 +78,10 @@ def test_into_the_file_itself_again_and_again(cells: Path) -> None:
     assert {"X_ctsne", "X_second"} <= set(anndata.read_h5ad(cells).obsm)
 
 
-def test_a_map_of_an_earlier_version_is_read_and_replaced(cells: Path) -> None:
-    write(cells, cells)
-    with h5py.File(cells, "r+") as file:
-        file["obsm"].move("X_ctsne", "ctsne")
-    for key in ("ctsne", "X_ctsne"):
-        found = read_map(cells, key=key)
-        np.testing.assert_array_equal(found.embedding, POSITIONS)
-        assert found.settings is not None and '"seed": 0' in found.settings
-    write(cells, cells, seed=1)
-    assert [name for name in anndata.read_h5ad(cells).obsm if "ctsne" in name] == ["X_ctsne"]
-    np.testing.assert_array_equal(read_map(cells, key="ctsne").embedding, POSITIONS + 1)
-
-
 def test_the_prefix_is_not_part_of_a_name(cells: Path) -> None:
     write(cells, cells, key="X_mine")
     stored = anndata.read_h5ad(cells)
     assert "X_mine" in stored.obsm and "mine" in stored.uns and "mine_perplexity" in stored.obs
-    with h5py.File(cells, "r+") as file:  # as earlier versions called them
-        file["uns"].move("mine", "X_mine")
     write(cells, cells, seed=1, key="mine")
     stored = anndata.read_h5ad(cells)
     assert [name for name in stored.uns if "mine" in name] == ["mine"]
@@ -282,7 +267,7 @@ def test_the_second_of_two_writers_is_refused(cells: Path) -> None:
 
 def test_writers_wait_for_each_other(cells: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = {key: read_data(cells) for key in ("one", "two")}
-    copy, begin = h5ad_maps._copy, threading.Barrier(2)
+    copy, begin = maps._copy, threading.Barrier(2)
     events: list[str] = []
 
     def watched(dataset: Any, temporary: Path) -> None:
@@ -293,7 +278,7 @@ def test_writers_wait_for_each_other(cells: Path, monkeypatch: pytest.MonkeyPatc
         finally:
             events.append("out")
 
-    monkeypatch.setattr(h5ad_maps, "_copy", watched)
+    monkeypatch.setattr(maps, "_copy", watched)
 
     def work(key: str) -> Exception | None:
         begin.wait(30)
@@ -321,14 +306,14 @@ def test_writers_wait_for_each_other(cells: Path, monkeypatch: pytest.MonkeyPatc
 def test_another_program_that_writes_meanwhile(
     cells: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copy = h5ad_maps._copy
+    copy = maps._copy
 
     def disturbed(dataset: Any, temporary: Path) -> None:
         copy(dataset, temporary)
         with h5py.File(cells, "r+") as file:
             file.attrs["new"] = 1
 
-    monkeypatch.setattr(h5ad_maps, "_copy", disturbed)
+    monkeypatch.setattr(maps, "_copy", disturbed)
     with pytest.raises(ValueError, match="has changed since it was read"):
         write(cells, cells)
     with h5py.File(cells) as file:
@@ -372,13 +357,13 @@ def test_room_is_checked_for_all_that_is_taken(
     checked: list[int] = []
     monkeypatch.setattr("ctsne.io.maps.check_space", lambda _, needed: checked.append(needed))
     check_room(tmp_path / "map.h5ad", dataset=data)
-    reserve, taken = h5ad_maps._reserve, []
+    reserve, taken = maps._reserve, []
 
     def watched(path: Path, size: int) -> None:
         reserve(path, size)
         taken.append(path.stat().st_size)
 
-    monkeypatch.setattr(h5ad_maps, "_reserve", watched)
+    monkeypatch.setattr(maps, "_reserve", watched)
     diagnostics = dict.fromkeys(KEPT_DIAGNOSTICS, np.ones(12))
     write_map(
         tmp_path / "map.h5ad",

@@ -7,8 +7,8 @@ needs them.
 from typing import TYPE_CHECKING, Any
 
 from ctsne.io.dataset import Dataset, Source
-from ctsne.io.h5ad_maps import check_key
 from ctsne.io.maps import (
+    check_key,
     check_room,
     read_columns,
     read_map,

@@ -54,7 +54,7 @@ def map_name(key: str) -> str:
 
 
 def map_keys(key: str) -> tuple[str, str]:
-    """Return the key of ``obsm`` that a map is stored under, and that of earlier versions."""
+    """Return the key of ``obsm`` that a map is stored under, and its name, which is kept free."""
     name = map_name(key)
     return f"{_PREFIX}{name}", name
 
@@ -68,8 +68,7 @@ def find_entry(uns: Any, key: str) -> str | None:
     """Return the key under which ``uns`` describes a map of ctsne, by any of its names."""
     if not hasattr(uns, "keys"):  # of a damaged file
         return None
-    names = (key, *reversed(map_keys(key)))
-    return next((name for name in names if name in uns and is_ours(uns[name])), None)
+    return next((name for name in (key, map_name(key)) if name in uns and is_ours(uns[name])), None)
 
 
 def is_ours(entry: Any) -> bool:
@@ -137,6 +136,23 @@ def graph_fields(key: str) -> GraphFields:
 def is_our_graph(entry: Any) -> bool:
     """Tell whether a neighbours entry of ``uns``, in a file or in memory, was stored by ctsne."""
     return hasattr(entry, "keys") and GRAPH_MARK in entry
+
+
+def map_fields(key: str) -> dict[str, list[str]]:
+    """Return the names of all that a map may have stored, by the part of AnnData that holds it."""
+    from ctsne.affinity.result import (  # imported here: loads the native core
+        KEPT_DIAGNOSTICS,
+        PLACED_DIAGNOSTICS,
+    )
+
+    name = map_name(key)
+    graph = graph_fields(name)
+    return {
+        "obs": [f"{name}_{each}" for each in (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS)],
+        "obsm": list(map_keys(name)),
+        "uns": [name, graph.entry],
+        "obsp": [graph.connectivities, graph.distances],
+    }
 
 
 def column_of(adata: Any, column: Any, *, argument: str) -> Any:
