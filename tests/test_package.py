@@ -31,7 +31,7 @@ def test_the_program_begins_without_imports() -> None:
         capture_output=True,
         text=True,
     )
-    own = ["ctsne", "ctsne._core", "ctsne._core.pages", "ctsne.cli", "ctsne.cli.__main__"]
+    own = ["ctsne", "ctsne._core", "ctsne.cli", "ctsne.cli.__main__"]
     assert done.stdout.split() == own
 
 

@@ -8,7 +8,7 @@ interactive page, ``ctsne.tl`` works on AnnData objects, and ``ctsne.distributed
 Everything is loaded at first use, so that importing the package is fast.
 """
 
-from ctsne._core.pages import set_maker
+from ctsne._core import set_maker
 
 # Not from typing: until the command line handles Ctrl-C, it shows a traceback of every import.
 TYPE_CHECKING = False

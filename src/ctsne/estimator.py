@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ctsne._core import page_html
 from ctsne._core.checks import (
     check_count,
     check_finite,
@@ -20,7 +21,6 @@ from ctsne._core.checks import (
     check_same_rows,
 )
 from ctsne._core.messages import warn
-from ctsne._core.pages import page_html
 from ctsne.fit.conditioning import by_column, knob_value
 from ctsne.fit.display import fitted_html, with_page
 from ctsne.fit.fitting import Fitting, StageLog

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from ctsne._core.checksums import content_checksum, file_checksum
+from ctsne._core.arrays import content_checksum
+from ctsne._core.files import file_checksum
 
 
 def test_checksum_of_a_file(tmp_path: Path) -> None:
@@ -24,7 +25,7 @@ def test_the_checksum_depends_on_content_and_not_on_form(
     X = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
     labels = np.array(["b", "a", "b"] * 10)
     checksum = content_checksum(X, labels)
-    monkeypatch.setattr("ctsne._core.checksums._BLOCK", block)
+    monkeypatch.setattr("ctsne._core.arrays._BLOCK", block)
     written = np.array([[float(str(float(value))) for value in row] for row in X])
     same = [
         (X, labels),

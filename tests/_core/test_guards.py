@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ctsne._core import guards
-from ctsne._core.guards import check_regular, read_text, reading, require_room
+from ctsne._core.files import check_regular, read_text, reading, require_room
 
 
 class Odd(Exception):
@@ -95,15 +94,15 @@ def test_small_files_are_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     path = tmp_path / "a.json"
     path.write_text("größe", "utf-8")
     assert read_text(path, "settings") == "größe"
-    monkeypatch.setattr(guards, "_MOST_TEXT", 3)
+    monkeypatch.setattr("ctsne._core.files._MOST_TEXT", 3)
     with pytest.raises(ValueError, match=r"a\.json is not settings: it has more than 3 bytes"):
         read_text(path, "settings")
 
 
 def test_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guards, "free_memory", lambda: 2**30)
+    monkeypatch.setattr("ctsne._core.files.free_memory", lambda: 2**30)
     require_room(2**30, "a.x")
     with pytest.raises(MemoryError, match=r"a\.x needs about 2\.0 GiB .* only 1\.0 GiB"):
         require_room(2**31, "a.x")
-    monkeypatch.setattr(guards, "free_memory", lambda: None)  # unknown
+    monkeypatch.setattr("ctsne._core.files.free_memory", lambda: None)  # unknown
     require_room(10**30, "a.x")

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ctsne._core.files import replaced_files, write_file
-from ctsne._core.locks import locked_folder, sole_writer
+from ctsne._core.files import locked_folder, replaced_files, sole_writer, write_file
 
 
 def test_one_sweep_at_a_time(tmp_path: Path) -> None:
@@ -43,7 +42,7 @@ def test_a_lock_that_is_not_ours(tmp_path: Path, kind: str) -> None:
 def test_no_writer_waits_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: int
 ) -> None:
-    monkeypatch.setattr("ctsne._core.locks._PATIENCE", 0.2)
+    monkeypatch.setattr("ctsne._core.files._PATIENCE", 0.2)
     descriptor = os.open(tmp_path, os.O_RDONLY)  # as another program has it
     try:
         fcntl.flock(descriptor, kind)

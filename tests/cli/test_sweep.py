@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne._core.locks import sole_writer
+from ctsne._core.files import sole_writer
 from ctsne.cli import sweep as sweep_command
 from ctsne.cli.folders import SweepFolder
 from ctsne.cli.main import main, make_parser

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
-from ctsne._core.checksums import file_checksum
-from ctsne._core.locks import sole_writer
+from ctsne._core.files import file_checksum, sole_writer
 from ctsne.datasets import make_synthetic
 from ctsne.distributed import PlacedShards, fit_sample, place, placement
 from ctsne.distributed.collection import Choice, shard_blocks

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ctsne._core import guards
 from ctsne.io import read_data
 from ctsne.labels import encode_column
 
@@ -245,7 +244,7 @@ def test_sparse_matrices_of_every_format(kind: str, of: str, tmp_path: Path) -> 
 def test_an_archive_larger_than_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     np.savez_compressed(tmp_path / "a.npz", X=np.zeros((2**17, 8)))
     assert (tmp_path / "a.npz").stat().st_size < 2**15
-    monkeypatch.setattr(guards, "free_memory", lambda: 2**20)
+    monkeypatch.setattr("ctsne._core.files.free_memory", lambda: 2**20)
     with pytest.raises(MemoryError, match=r"a\.npz needs about 8 MiB of memory, but only 1 MiB"):
         read_data(tmp_path / "a.npz")
 

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne._core.checksums import file_checksum
+from ctsne._core.files import file_checksum
 from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.io import (
     Provenance,

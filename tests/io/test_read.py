@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne._core.checksums import file_checksum
+from ctsne._core.files import file_checksum
 from ctsne.io import Dataset, read_data
 
 X = np.random.default_rng(0).normal(size=(4, 2))

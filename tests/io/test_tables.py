@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne._core import guards
 from ctsne.io import Dataset, read_data, read_provenance
 from ctsne.io.paths import TEXT_SUFFIXES, suffix_of
 from ctsne.io.tables import folded
@@ -364,7 +363,7 @@ def test_hostile_text(name: str, content: bytes, message: str, tmp_path: Path) -
 
 def test_text_that_grows_beyond_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * 2**19))
-    monkeypatch.setattr(guards, "free_memory", lambda: 2**21)
+    monkeypatch.setattr("ctsne._core.files.free_memory", lambda: 2**21)
     with pytest.raises(MemoryError, match=r"t\.csv\.gz needs about 4 MiB .* only 2 MiB are free"):
         read_data(tmp_path / "t.csv.gz")
 
@@ -398,7 +397,7 @@ def test_tables_longer_than_the_memory(
     else:
         pyarrow.feather.write_feather(long, str(tmp_path / "t.feather"))
     assert (tmp_path / f"t.{kind}").stat().st_size < 2**14
-    monkeypatch.setattr(guards, "free_memory", lambda: 2**21)
+    monkeypatch.setattr("ctsne._core.files.free_memory", lambda: 2**21)
     monkeypatch.delattr(getattr(pyarrow, kind), "read_table")  # before it is decompressed
     with pytest.raises(MemoryError, match=rf"t\.{kind} needs about"):
         read_data(tmp_path / f"t.{kind}")

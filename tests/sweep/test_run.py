@@ -18,8 +18,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
 from ctsne import ConditionalTSNE
-from ctsne._core.files import WriteError
-from ctsne._core.locks import sole_writer
+from ctsne._core.files import WriteError, sole_writer
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import (
     adjusted_rnx,

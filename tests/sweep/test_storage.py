@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
-from ctsne._core import guards
 from ctsne.datasets import make_synthetic
 from ctsne.sweep import SweepResult, load_sweep, sweep
 from ctsne.sweep.storage import load_map, save_map
@@ -100,7 +99,7 @@ def test_files_larger_than_the_memory(tmp_path: Path, monkeypatch: pytest.Monkey
     np.savez_compressed(tmp_path / "sweep.npz", sweep=np.zeros(2**20))
     file = tmp_path / f"map-{'0' * 32}.npz"
     np.savez_compressed(file, embedding=np.zeros((2**19, 2), np.float32))
-    monkeypatch.setattr(guards, "free_memory", lambda: 2**20)
+    monkeypatch.setattr("ctsne._core.files.free_memory", lambda: 2**20)
     with pytest.raises(MemoryError, match=r"sweep\.npz needs about 8 MiB of memory, but only 1"):
         load_sweep(tmp_path)
     with pytest.warns(UserWarning, match=r"\.npz needs about 4 MiB .*; this map is made again"):

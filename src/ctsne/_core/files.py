@@ -1,23 +1,42 @@
-"""Files written whole or not at all."""
+"""Files: written whole or not at all, read only if they are regular, locked while they change."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
+import hashlib
 import os
 import shutil
+import signal
 import stat
+import threading
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from ctsne._core.locks import locked_folder, uninterrupted
+from ctsne._core.memory import free_memory, in_words
 
 # The files of a sweep folder, besides those of its maps.
 SETTINGS, INDEX, COLUMNS, TABLE = "settings.json", "sweep.npz", "columns.feather", "table.csv"
 FEATURES = "features.feather"  # of a sweep with features to colour its page by
 # The name of a new file begins with that of its target, but names must not be too long.
 _SHOWN_NAME = 50
+# Settings and options are far smaller.
+_MOST_TEXT = 2**26
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a folder",
+}
+# Marks a sweep folder while a sweep writes to it.
+_LOCK = ".lock"
+# Seconds that a writer waits for others, at most: any program may hold a lock on a folder.
+_PATIENCE = 10.0
 
 
 class WriteError(OSError):
@@ -122,3 +141,141 @@ def check_space(target: Path, needed: int) -> None:
     if needed > free:
         sizes = f"about {needed / 1e6:.1f} MB are needed, {free / 1e6:.1f} MB are free"
         raise WriteError(f"cannot write {target}: {os.strerror(errno.ENOSPC)} ({sizes})")
+
+
+def check_regular(path: str | os.PathLike[str]) -> None:
+    """Refuse what exists but is not a file: reading a pipe or a device may never end."""
+    kind = _KINDS.get(stat.S_IFMT(os.stat(path).st_mode))
+    if kind == "a folder":
+        raise ValueError(f"{path} is a folder, not a file")
+    if kind is not None:
+        how = "save its content to a file first; <(...) and /dev/stdin are not supported"
+        raise ValueError(f"{path} is {kind}, not a file; {how}")
+
+
+@contextlib.contextmanager
+def reading(path: str | os.PathLike[str], what: str) -> Iterator[None]:
+    """Turn whatever is raised while a file is read into an error that names the file.
+
+    An exception that names it already is passed on: a ValueError, a MemoryError, or what the system
+    says about it. So is an ImportError. All others become ``ValueError("PATH is not WHAT: ...")``.
+    """
+    try:
+        check_regular(path)
+        yield
+    except ImportError:
+        raise
+    except Exception as error:
+        named = str(path) in str(error) and type(error) in (ValueError, MemoryError)
+        if named or (isinstance(error, OSError) and error.filename is not None):
+            raise
+        if isinstance(error, MemoryError):
+            raise MemoryError(f"{path} does not fit in memory: {reason(error)}") from error
+        raise ValueError(f"{path} is not {what}: {reason(error)}") from error
+
+
+def reason(error: Exception) -> str:
+    """Return what an exception says in one line, with its type where the text alone is unclear."""
+    text = " ".join(str(error).split())
+    if not text or not isinstance(error, ValueError | OSError | MemoryError):
+        text = f"{type(error).__name__} {text}".rstrip()
+    return text if len(text) <= 300 else f"{text[:297]}..."
+
+
+def require_room(needed: int, path: str | os.PathLike[str]) -> None:
+    """Refuse a file whose content does not fit in the free memory, before it is read."""
+    free = free_memory()
+    if free is not None and needed > free:
+        room = f"about {in_words(needed)} of memory, but only {in_words(free)} are free"
+        raise MemoryError(f"{path} needs {room}")
+
+
+def read_text(path: Path, what: str) -> str:
+    """Return the text of a small file, such as settings, in UTF-8."""
+    with reading(path, what), path.open("rb") as file:
+        content = file.read(_MOST_TEXT + 1)
+        if len(content) > _MOST_TEXT:
+            raise ValueError(f"{path} is not {what}: it has more than {_MOST_TEXT} bytes")
+        return content.decode("utf-8")
+
+
+def file_checksum(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold signals that end the program, such as Ctrl-C, back until the end of the block."""
+    if threading.current_thread() is not threading.main_thread():  # others never get them
+        yield
+        return
+    caught: list[int] = []
+    handlers: dict[int, Any] = {}
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            handlers[number] = signal.getsignal(number)
+            if handlers[number] not in (None, signal.SIG_IGN):
+                signal.signal(number, lambda number, _: caught.append(number))
+        yield
+    finally:
+        for changed, handler in handlers.items():
+            if handler is not None:
+                signal.signal(changed, handler)
+        if caught:
+            signal.raise_signal(caught[0])
+
+
+@contextlib.contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Wait a while until no other process replaces files that belong together in this folder.
+
+    A writer that got no lock goes on: an input that changes meanwhile is found by its checksum.
+    """
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # a folder may be writable but not readable
+        yield
+        return
+    try:
+        end = time.monotonic() + _PATIENCE
+        while _is_taken(descriptor) and time.monotonic() < end:
+            time.sleep(0.05)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _is_taken(descriptor: int) -> bool:
+    """Take a lock, or tell that another process has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # not every file system has locks
+        return False
+    return False
+
+
+@contextlib.contextmanager
+def sole_writer(folder: Path, what: str = "sweep") -> Iterator[None]:
+    """Refuse a second sweep in a folder, or ``what`` else, while the first is at work.
+
+    Not by a lock on the folder itself: single maps may be written to it meanwhile.
+    """
+    lock = folder / _LOCK
+    if os.path.lexists(lock) and (lock.is_symlink() or not lock.is_file()):
+        raise ValueError(f"{lock} is not a file of ctsne; remove it")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    try:
+        # Without a name, it is that of a sweep that has just ended.
+        if _is_taken(descriptor) or os.fstat(descriptor).st_nlink == 0:
+            raise ValueError(f"another {what} is writing to {folder}; wait until it has ended")
+        try:
+            yield
+        finally:
+            with uninterrupted():
+                lock.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)

@@ -135,7 +135,7 @@ def described(path: str, *, key: str = "ctsne") -> tuple[str, list[Reference]]:
 
 def _made_in_python(source: Path, key: str) -> tuple[dict[str, Any], dict[str, str]] | None:
     """Return the parameters of a map that was made in Python, by option name, and the versions."""
-    from ctsne._core.guards import reading
+    from ctsne._core.files import reading
     from ctsne.io import suffix_of
     from ctsne.io.anndata import find_entry
     from ctsne.io.hdf5 import opened, read_element

@@ -7,8 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import COLUMNS, FEATURES, INDEX, SETTINGS, TABLE, check_target, write_file
-from ctsne._core.locks import sole_writer, uninterrupted
+from ctsne._core.files import (
+    COLUMNS,
+    FEATURES,
+    INDEX,
+    SETTINGS,
+    TABLE,
+    check_target,
+    sole_writer,
+    uninterrupted,
+    write_file,
+)
 
 if TYPE_CHECKING:
     from ctsne.io import Provenance

@@ -6,8 +6,7 @@ from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.checksums import file_checksum
-from ctsne._core.guards import check_regular
+from ctsne._core.files import check_regular, file_checksum
 from ctsne.cli.inputs import HOW_TO_NAME, names_of_files
 from ctsne.cli.main import make_parser, spell_command
 from ctsne.cli.options import UNRECORDED, check_value

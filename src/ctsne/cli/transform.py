@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ctsne._core.checksums import file_checksum
-from ctsne._core.files import WriteError
+from ctsne._core.files import WriteError, file_checksum
 from ctsne._core.messages import FarPointsWarning, NoLabelsWarning, listed
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console

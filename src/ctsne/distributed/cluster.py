@@ -11,7 +11,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from ctsne._core.guards import reason
+from ctsne._core.files import reason
 from ctsne._core.jobs import usable_cpus
 from ctsne._core.messages import shown
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import is_sparse
-from ctsne._core.checksums import content_checksum
-from ctsne._core.guards import reading, reason
+from ctsne._core.files import reading, reason
 from ctsne._core.messages import shown, unknown, warn
 from ctsne.distributed.cluster import load_dask
 from ctsne.io import Dataset, Source, check_input, column_names, read_blocks, suffix_of

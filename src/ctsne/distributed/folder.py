@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ctsne._core.checksums import content_checksum
-from ctsne._core.files import write_file
-from ctsne._core.guards import read_text
+from ctsne._core.arrays import content_checksum
+from ctsne._core.files import read_text, write_file
 from ctsne.io.paths import load
 
 # Readers of Parquet folders skip names that begin like this.

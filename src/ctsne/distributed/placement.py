@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ctsne._core.checks import is_sparse
-from ctsne._core.checksums import file_checksum
-from ctsne._core.files import WriteError
-from ctsne._core.locks import sole_writer
+from ctsne._core.files import WriteError, file_checksum, sole_writer
 from ctsne._core.messages import label_text, listed, shown, warn
 from ctsne._core.progress import Progress
 from ctsne.distributed.cluster import load_dask, opened_client, run_tasks, why_failed

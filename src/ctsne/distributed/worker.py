@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ctsne._core.checksums import file_checksum
-from ctsne._core.files import replaced_file
-from ctsne._core.guards import reason
+from ctsne._core.files import file_checksum, reason, replaced_file
 from ctsne._core.messages import CtsneWarning, FarPointsWarning, label_text
 from ctsne.distributed.cluster import load_dask
 from ctsne.distributed.collection import Choice, name_errors, shard_blocks

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ctsne._core.checks import check_same_rows, is_sparse
-from ctsne._core.guards import require_room
+from ctsne._core.files import require_room
 from ctsne._core.messages import listed, shown, unknown
 from ctsne.io.dataset import (
     Dataset,

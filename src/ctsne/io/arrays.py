@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.guards import reading, require_room
+from ctsne._core.arrays import PickledError, read_archive, read_array
+from ctsne._core.files import reading, require_room
 from ctsne._core.messages import listed
-from ctsne._core.npz import PickledError, read_archive, read_array
 from ctsne.io.dataset import (
     Dataset,
     Names,

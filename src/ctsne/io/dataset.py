@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core import checks
+from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import is_sparse
-from ctsne._core.checksums import content_checksum
 from ctsne._core.messages import CtsneWarning, label_text, listed, unknown
 from ctsne.io.paths import load
 from ctsne.labels import combine_columns, encode_column

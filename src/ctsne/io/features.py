@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.guards import reading
+from ctsne._core.files import reading
 from ctsne._core.messages import listed, unknown
 from ctsne.io.dataset import Dataset
 from ctsne.io.hdf5 import StoredMatrix, dense_columns, opened, read_element

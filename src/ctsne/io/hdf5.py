@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne._core.checks import is_sparse
-from ctsne._core.guards import reading, reason, require_room
+from ctsne._core.files import reading, reason, require_room
 from ctsne.io.dataset import checked_sparse, room_for
 from ctsne.io.paths import load
 

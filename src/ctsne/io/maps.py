@@ -20,12 +20,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ctsne._core.arrays import write_archive
 from ctsne._core.checks import is_sparse
-from ctsne._core.files import SETTINGS, check_space, replaced_file, replaced_files, write_file
-from ctsne._core.guards import read_text, reading
-from ctsne._core.locks import locked_folder
+from ctsne._core.files import (
+    SETTINGS,
+    check_space,
+    locked_folder,
+    read_text,
+    reading,
+    replaced_file,
+    replaced_files,
+    write_file,
+)
 from ctsne._core.messages import shown, unknown
-from ctsne._core.npz import write_archive
 from ctsne.io.anndata import (
     RECORD_MARKS,
     find_entry,

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ctsne._core.files import SETTINGS, TABLE, check_target
-from ctsne._core.guards import check_regular, read_text
+from ctsne._core.files import SETTINGS, TABLE, check_regular, check_target, read_text
 from ctsne._core.messages import closest
 
 TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.checksums import file_checksum
-from ctsne._core.guards import reading
+from ctsne._core.files import file_checksum, reading
 from ctsne._core.messages import did_you_mean, listed
 from ctsne.io import arrays
 from ctsne.io.anndata import read_h5ad, read_h5ad_blocks

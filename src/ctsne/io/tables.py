@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ctsne._core.guards import reading, require_room
+from ctsne._core.files import reading, require_room
 from ctsne._core.messages import (
     CtsneWarning,
     DominantFeatureWarning,

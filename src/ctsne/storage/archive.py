@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.files import check_space, replaced_file
-from ctsne._core.guards import reading
+from ctsne._core.files import check_space, reading, replaced_file
 from ctsne._core.messages import listed, shown
 from ctsne.io.paths import MODEL_SUFFIX, check_input, check_output
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.checks import as_numbers, check_jobs, check_path
-from ctsne._core.guards import reading
+from ctsne._core.files import reading
 from ctsne._core.messages import listed, shown
 from ctsne.affinity.result import Diagnostics
 from ctsne.io.dataset import Source

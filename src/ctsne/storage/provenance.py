@@ -11,9 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ctsne._core.checksums import file_checksum
-from ctsne._core.files import SETTINGS, write_file
-from ctsne._core.guards import reason
+from ctsne._core.files import SETTINGS, file_checksum, reason, write_file
 from ctsne._core.messages import shown
 from ctsne.io.anndata import find_entry
 from ctsne.io.dataset import Dataset

@@ -16,9 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ctsne._core.checksums import file_checksum
-from ctsne._core.files import SETTINGS
-from ctsne._core.guards import reason
+from ctsne._core.files import SETTINGS, file_checksum, reason
 from ctsne._core.messages import label_text, shown
 from ctsne.io.dataset import Dataset, Source
 from ctsne.io.maps import read_settings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ctsne._core.pages import page_html
+from ctsne._core import page_html
 from ctsne._core.vocabulary import chosen_by, measure_about, measure_title
 from ctsne.fit.display import (
     LEFT,

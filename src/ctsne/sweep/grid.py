@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import check_choice
-from ctsne._core.checksums import content_checksum
 from ctsne._core.messages import did_you_mean, shown
 from ctsne.fit.conditioning import knob_value
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid, users_of

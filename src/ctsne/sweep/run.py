@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from ctsne._core.checks import check_jobs, check_matrix, check_same_rows, check_workers, is_sparse
-from ctsne._core.files import WriteError, check_space
-from ctsne._core.locks import sole_writer
+from ctsne._core.files import WriteError, check_space, sole_writer
 from ctsne._core.messages import InterruptedWarning, shown, value_text, warn
 from ctsne._core.progress import Progress
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD

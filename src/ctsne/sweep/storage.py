@@ -17,12 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from ctsne._core.arrays import content_checksum, read_archive, write_archive
 from ctsne._core.checks import check_path
-from ctsne._core.checksums import content_checksum
-from ctsne._core.files import INDEX, check_target
-from ctsne._core.guards import reading
+from ctsne._core.files import INDEX, check_target, reading
 from ctsne._core.messages import shown, warn
-from ctsne._core.npz import read_archive, write_archive
 from ctsne.labels import Column, Labels
 from ctsne.sweep.grid import GridPoint, identity
 from ctsne.sweep.result import SweepResult, SweptMap, aligned_maps

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.checks import check_choice, check_matrix
-from ctsne._core.guards import reason
+from ctsne._core.files import reason
 from ctsne._core.messages import listed, shown, unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne.estimator import ConditionalTSNE, model_of_map

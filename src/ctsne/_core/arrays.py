@@ -1,7 +1,8 @@
-"""NumPy files (.npy, .npz), never as pickles; read only if they fit in memory."""
+"""Arrays in files (.npy and .npz), and checksums of arrays."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import math
 import sys
@@ -13,8 +14,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.files import write_file
-from ctsne._core.guards import require_room
+from ctsne._core.files import require_room, write_file
+from ctsne._core.messages import label_text
+
+# Numbers converted to double precision at a time, so that a checksum needs little memory.
+_BLOCK = 2**20
 
 
 class PickledError(Exception):
@@ -72,3 +76,37 @@ def write_archive(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
             with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
     write_file(path, content.getvalue())
+
+
+def content_checksum(*parts: Any) -> str:
+    """Return the SHA-256 of arrays, sparse matrices, columns and single values, in this order.
+
+    Numbers count by value, whatever their type. Everything else counts as text.
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        if hasattr(part, "tocsr"):  # sparse; SciPy is not imported here, to keep the help fast
+            matrix = part.tocsr()
+            if not matrix.has_canonical_format or not np.all(matrix.data):
+                matrix = matrix.copy()
+                matrix.sum_duplicates()
+                matrix.eliminate_zeros()
+            digest.update(f"sparse {matrix.shape}".encode())
+            arrays = [matrix.indptr, matrix.indices, matrix.data]
+        else:
+            arrays = [np.asarray(part)]
+        for array in arrays:
+            number = array.dtype.kind in "biuf"
+            digest.update(f"{'number' if number else 'text'} {array.shape}".encode())
+            rows = np.atleast_1d(array)
+            step = max(1, _BLOCK // max(1, rows[:1].size))
+            for start in range(0, len(rows), step):
+                digest.update(_bytes_of(rows[start : start + step], number=number))
+    return digest.hexdigest()
+
+
+def _bytes_of(block: Any, *, number: bool) -> bytes | memoryview:
+    if number:
+        return (np.ascontiguousarray(block, np.float64) + 0.0).data  # -0 becomes 0
+    texts = "\0".join(map(label_text, block.ravel().tolist()))
+    return f"{texts}\0".encode("utf-8", "surrogatepass")
