@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +11,11 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from ctsne._core import components as _components
-from ctsne._core.components import principal_components
+
+
+def principal_components(X: Any, k: int, **options: Any) -> NDArray[np.float64]:
+    """Return the scores alone."""
+    return _components.principal_components(X, k, **options)[0]
 
 
 def data(n: int, d: int, seed: int = 0) -> NDArray[np.float64]:

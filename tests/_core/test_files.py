@@ -1,27 +1,35 @@
+"""Files: written whole or not at all, read only if they are regular, locked while they change."""
+
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import signal
+import socket
+import struct
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ctsne._core.files import WriteError, check_space, replaced_file, replaced_files, write_file
+from ctsne._core.files import (
+    WriteError,
+    check_regular,
+    check_space,
+    locked_folder,
+    read_text,
+    reading,
+    replaced_file,
+    replaced_files,
+    require_room,
+    sole_writer,
+    write_file,
+)
 
 
-def test_takes_the_place_of_the_target(tmp_path: Path) -> None:
-    target = tmp_path / "a.txt"
-    target.write_text("old")
-    with replaced_file(target) as temporary:
-        temporary.write_text("new")
-        assert target.read_text() == "old"
-    assert target.read_text() == "new"
-    assert list(tmp_path.iterdir()) == [target]
-
-
-def test_an_error_leaves_the_target_alone(tmp_path: Path) -> None:
+def test_a_target_is_replaced_at_the_end_unless_there_is_an_error(tmp_path: Path) -> None:
     target = tmp_path / "a.txt"
     target.write_text("old")
 
@@ -32,8 +40,11 @@ def test_an_error_leaves_the_target_alone(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="full"):
         write_half()
-    assert target.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [target]
+    assert target.read_text() == "old" and list(tmp_path.iterdir()) == [target]
+    with replaced_file(target) as temporary:
+        temporary.write_text("new")
+        assert target.read_text() == "old"
+    assert target.read_text() == "new" and list(tmp_path.iterdir()) == [target]
 
 
 @pytest.mark.parametrize("exists", [True, False])
@@ -133,10 +144,8 @@ def test_files_that_belong_together_are_never_mixed(
         signal.signal(number, before)
     monkeypatch.undo()
     assert calls >= 4
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
-        "a": "new",
-        "a.json": "new",
-    }
+    assert sorted(tmp_path.iterdir()) == targets
+    assert [target.read_text() for target in targets] == ["new", "new"]
 
 
 def test_all_old_files_come_back_after_an_error(
@@ -170,3 +179,127 @@ def test_a_file_keeps_who_may_read_it(tmp_path: Path, mode: int) -> None:
         temporary.write_text("new")
     assert target.read_text() == "new"
     assert target.stat().st_mode & 0o777 == mode
+
+
+class Odd(Exception):
+    """An exception of some library."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        EOFError("a\nb"),
+        IndexError(3),
+        NotImplementedError(),
+        OSError("odd"),
+        RecursionError("deep"),
+        StopIteration(),
+        ValueError("a" * 9999),
+        UnicodeDecodeError("utf-8", b"", 0, 1, "r"),
+        struct.error("s"),
+        Odd("o"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_whatever_is_raised_is_one_line_with_the_name(error: Exception, tmp_path: Path) -> None:
+    path = tmp_path / "a.x"
+    path.touch()
+    with pytest.raises(ValueError, match=r"a\.x is not text: .") as found, reading(path, "text"):
+        raise error
+    assert "\n" not in str(found.value) and len(str(found.value)) < 600
+    assert found.value.__cause__ is error
+
+
+def test_errors_that_name_the_file_stay_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "a.x"
+    path.touch()
+    for error in (ValueError(f"{path} is odd"), MemoryError(f"{path} is large"), ImportError("p")):
+        with pytest.raises(type(error)) as caught, reading(path, "text"):
+            raise error
+        assert caught.value is error
+    with (
+        pytest.raises(MemoryError, match=r"a\.x does not fit .*: no room"),
+        reading(path, ""),
+    ):
+        raise MemoryError("no room")
+    with pytest.raises(FileNotFoundError), reading(tmp_path / "none", "text"):
+        pass
+    with pytest.raises(KeyboardInterrupt), reading(path, "text"):
+        raise KeyboardInterrupt
+
+
+def test_only_files_are_read(tmp_path: Path) -> None:
+    pipe, place = tmp_path / "pipe", tmp_path / "socket"
+    os.mkfifo(pipe)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(place))
+        for path in (pipe, place, Path("/dev/zero"), tmp_path):
+            with pytest.raises(ValueError, match=f"{path} is a .*, not a file"):
+                check_regular(path)
+            with pytest.raises(ValueError, match=f"{path} is a"):
+                read_text(path, "settings")
+
+
+def test_small_files_are_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("größe", "utf-8")
+    assert read_text(path, "settings") == "größe"
+    monkeypatch.setattr("ctsne._core.files._MOST_TEXT", 3)
+    with pytest.raises(ValueError, match=r"a\.json is not settings: it has more than 3 bytes"):
+        read_text(path, "settings")
+
+
+def test_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ctsne._core.files.free_memory", lambda: 2**30)
+    require_room(2**30, "a.x")
+    with pytest.raises(MemoryError, match=r"a\.x needs about 2\.0 GiB .* only 1\.0 GiB"):
+        require_room(2**31, "a.x")
+    monkeypatch.setattr("ctsne._core.files.free_memory", lambda: None)  # unknown
+    require_room(10**30, "a.x")
+
+
+def test_one_sweep_at_a_time(tmp_path: Path) -> None:
+    with sole_writer(tmp_path):
+        with locked_folder(tmp_path):  # other files may be written
+            write_file(tmp_path / "a.txt", b"new")
+        with pytest.raises(ValueError, match="another sweep is writing to"), sole_writer(tmp_path):
+            pass
+    with sole_writer(tmp_path):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize("kind", ["link", "loose link", "folder", "pipe"])
+def test_a_lock_that_is_not_ours(tmp_path: Path, kind: str) -> None:
+    lock = tmp_path / ".lock"
+    if kind == "folder":
+        lock.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(lock)
+    else:
+        lock.symlink_to("mine")
+        (tmp_path / ("mine" if kind == "link" else "other")).touch()
+    before = sorted(tmp_path.iterdir())
+    message = f"^{lock} is not a file of ctsne; remove it$"
+    with pytest.raises(ValueError, match=message), sole_writer(tmp_path):
+        pass
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("kind", [fcntl.LOCK_SH, fcntl.LOCK_EX])
+def test_no_writer_waits_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: int
+) -> None:
+    monkeypatch.setattr("ctsne._core.files._PATIENCE", 0.2)
+    descriptor = os.open(tmp_path, os.O_RDONLY)  # as another program has it
+    try:
+        fcntl.flock(descriptor, kind)
+        begin = time.monotonic()
+        with replaced_files(tmp_path / "a", tmp_path / "a.json") as parts:
+            for part in parts:
+                part.write_text("new")
+        assert time.monotonic() - begin >= 0.2
+        write_file(tmp_path / "b", b"new")  # a single file needs no lock
+    finally:
+        os.close(descriptor)
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "a.json", "b"}

@@ -84,37 +84,44 @@ def test_a_log_has_a_line_per_tenth(stderr: Replace) -> None:
     assert " left" not in lines[-1]
 
 
-def test_few_pieces_have_a_line_each(stderr: Replace) -> None:
+@pytest.mark.parametrize(
+    ("options", "times", "expected"),
+    [
+        ({}, [100, 4000], ["1 of 4, 5:00 left", "2 of 4, 1:06:40 left"]),
+        ({}, [1, 3], ["1 of 4", "2 of 4, 0:03 left"]),  # nothing is known in the first moment
+        ({"total": 2}, [2, 4], ["1 of 2", "2 of 2"]),  # short work has no estimate
+        ({"total": 3, "every": 30.0}, [20, 40, 60], ["2 of 3, 0:20 left"]),
+        ({"total": 3, "every": None}, [], []),
+        ({"total": 3, "shown": False}, [], []),
+        ({"total": 3, "work": 2.4, "later": 2.0}, [10], ["1 of 3, 0:34 left"]),
+        (
+            {"total": 2, "grows": 2},  # there are more pieces than expected
+            [10, 20, 30],
+            ["1 of 2, 0:10 left", "2 of 2", "3 of 4, 0:10 left"],
+        ),
+    ],
+)
+def test_lines_of_a_log(
+    options: dict[str, Any],
+    times: list[float],
+    expected: list[str],
+    stderr: Replace,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     log = stderr(io.StringIO())
-    run(3)
-    assert [line.split(",")[0] for line in log.getvalue().splitlines()] == [
-        "maps: 1 of 3",
-        "maps: 2 of 3",
-        "maps: 3 of 3",
-    ]
-
-
-def test_a_log_with_lines_of_its_own_is_left_alone(stderr: Replace) -> None:
-    log = stderr(io.StringIO())
-    run(50, every=None)
-    assert log.getvalue() == ""
-
-
-def test_says_how_long_the_rest_takes(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = stderr(io.StringIO())
-    set_clock(monkeypatch, 0.0, 100.0, 4000.0)
-    progress = Progress(4, "maps", shown=True)
-    progress.step()
-    progress.step()
-    assert log.getvalue().splitlines() == [
-        "maps: 1 of 4, 5:00 left",
-        "maps: 2 of 4, 1:06:40 left",
-    ]
+    set_clock(monkeypatch, 0.0, *times)
+    progress = Progress(**{"total": 4, "name": "maps", "shown": True, **options})
+    for _ in times or range(3):
+        progress.step()
+    assert log.getvalue().splitlines() == [f"maps: {line}" for line in expected]
 
 
 def test_loaded_pieces_do_not_enter_the_estimate(
     stderr: Replace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    terminal = stderr(Terminal())
+    without_delay(Progress(20, "maps", shown=True)).step(worked=False)
+    assert "| 1 of 20" in terminal.getvalue() and "left" not in terminal.getvalue()
     log = stderr(io.StringIO())
     set_clock(monkeypatch, 0.0, 0.0, 0.0, 0.0, 0.0, 60.0)
     progress = Progress(20, "maps", shown=True)
@@ -125,33 +132,6 @@ def test_loaded_pieces_do_not_enter_the_estimate(
     assert log.getvalue().endswith("maps: 10 of 20, 10:00 left\n")
 
 
-def test_a_terminal_does_not_count_loaded_pieces_either(stderr: Replace) -> None:
-    terminal = stderr(Terminal())
-    progress = without_delay(Progress(20, "maps", shown=True))
-    progress.step(worked=False)
-    assert "| 1 of 20" in terminal.getvalue() and "left" not in terminal.getvalue()
-
-
-def test_nothing_is_estimated_in_the_first_moment(
-    stderr: Replace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = stderr(io.StringIO())
-    set_clock(monkeypatch, 0.0, 1.0, 3.0)
-    progress = Progress(4, "maps", shown=True)
-    progress.step()
-    progress.step()
-    assert log.getvalue() == "maps: 1 of 4\nmaps: 2 of 4, 0:03 left\n"
-
-
-def test_short_work_has_no_estimate(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = stderr(io.StringIO())
-    set_clock(monkeypatch, 0.0, 2.0, 4.0)
-    progress = Progress(2, "maps", shown=True)
-    progress.step()
-    progress.step()
-    assert log.getvalue() == "maps: 1 of 2\nmaps: 2 of 2\n"
-
-
 def test_unfinished_pieces_count(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:
     log = stderr(io.StringIO())
     set_clock(monkeypatch, 0.0, 10.0)
@@ -159,34 +139,6 @@ def test_unfinished_pieces_count(stderr: Replace, monkeypatch: pytest.MonkeyPatc
     progress.inside(1.0)  # two maps at once: one is finished, the other nearly
     progress.step()
     assert log.getvalue() == "maps: 1 of 4, 0:10 left\n"
-
-
-def test_pieces_may_differ_in_size_and_be_followed_by_others(
-    stderr: Replace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log = stderr(io.StringIO())
-    set_clock(monkeypatch, 0.0, 10.0)
-    progress = Progress(3, "maps", shown=True, work=1.4, later=2.0)
-    progress.step(1.0)
-    assert log.getvalue() == "maps: 1 of 3, 0:24 left\n"
-
-
-def test_more_pieces_than_expected(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = stderr(io.StringIO())
-    set_clock(monkeypatch, 0.0, 10.0, 20.0, 30.0)
-    progress = Progress(2, "trials", shown=True, grows=2)
-    for _ in range(3):
-        progress.step()
-    assert log.getvalue().endswith("trials: 3 of 4, 0:10 left\n")
-
-
-def test_a_log_of_short_work_stays_empty(stderr: Replace, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = stderr(io.StringIO())
-    set_clock(monkeypatch, 0.0, 20.0, 40.0, 60.0)
-    progress = Progress(3, "maps", shown=True, every=30.0)
-    for _ in range(3):
-        progress.step()
-    assert log.getvalue() == "maps: 2 of 3, 0:20 left\n"
 
 
 def test_a_stage_says_what_follows_and_vanishes(
@@ -208,18 +160,8 @@ def test_work_in_parts_reports_after_each() -> None:
     parts = list(in_parts(items, within(shares.append, 0.5, 1.0)))
     assert np.array_equal(np.concatenate(parts), items) and len(parts) == 3
     assert shares == pytest.approx([0.7048, 0.9096, 1.0])
-
-
-def test_work_in_parts_is_whole_if_nobody_asks() -> None:
-    items = np.arange(10_000)
-    (part,) = in_parts(items, within(None, 0.0, 1.0))
-    assert part is items
-
-
-def test_nothing_is_written_if_not_shown(stderr: Replace) -> None:
-    terminal = stderr(Terminal())
-    run(3, shown=False)
-    assert terminal.getvalue() == ""
+    (whole,) = in_parts(items, within(None, 0.0, 1.0))  # if nobody asks
+    assert whole is items
 
 
 def test_durations_read_like_a_clock() -> None:
@@ -243,7 +185,7 @@ model.fit(data.X, labels=data.known);
 """
 SWEEP = """
 from ctsne.sweep import sweep
-sweep(data.X, data.known, {"strength": [0, 0.5, 1]}, estimator=model);
+sweep(data.X, data.known, {"strength": [0, 0.5, 1]}, estimator=model, n_jobs=1);
 """
 
 

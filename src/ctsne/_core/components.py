@@ -95,21 +95,17 @@ def projected_features(
         nothing = Projection(np.zeros(d), np.zeros(d), np.zeros((d, 1)))
         return np.zeros((matrix.shape[0], 1)), nothing
     # Angles are measured from the origin, so for them the data must not be centred.
-    return _principal_components(matrix, k, centred=metric != "cosine", n_jobs=n_jobs)
+    return principal_components(matrix, k, centred=metric != "cosine", n_jobs=n_jobs)
 
 
-def principal_components(X: Any, k: int, *, centred: bool = True, n_jobs: int) -> _Array:
+def principal_components(
+    X: Any, k: int, *, centred: bool = True, n_jobs: int
+) -> tuple[_Array, Projection]:
     """Return the scores on the leading k components, as in ``sklearn.decomposition.PCA``.
 
     Sums run over fixed blocks of rows and are added in order, so ``n_jobs`` does not change them.
     The largest coefficient of every component is positive.
     """
-    return _principal_components(X, k, centred=centred, n_jobs=n_jobs)[0]
-
-
-def _principal_components(
-    X: Any, k: int, *, centred: bool, n_jobs: int
-) -> tuple[_Array, Projection]:
     with one_blas_thread(), ThreadPoolExecutor(n_jobs, initializer=limit_blas_here) as pool:
         rows = _Rows(X, pool, n_jobs, centred=centred)
         axes = _leading_axes(rows, k)

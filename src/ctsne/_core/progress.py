@@ -24,42 +24,20 @@ _PARTS, _FEWEST = 50, 4096
 
 
 class Progress:
-    """Count finished pieces of work and show how long the rest will take.
-
-    Parameters
-    ----------
-    total : int
-        Number of pieces. A single one has no count.
-    name : str
-    shown : bool
-        Whether anything is written.
-    every : float or None
-        In a log, where no bar can be drawn, a line is written for every tenth of the pieces, at
-        least this many seconds after the last one; None writes no lines.
-    work : float, optional
-        Size of all pieces together, if they are not of size 1 each.
-    later : float
-        Size of the work that follows this one, and that the time left includes.
-    then : str
-        What follows, if it is not in the time left.
-    grows : int
-        How many more pieces of size 1 to expect, if there are more than ``total``.
-    kept : bool
-        Whether the finished bar stays visible.
-    """
+    """Count finished pieces of work and show how long the rest will take."""
 
     def __init__(
         self,
-        total: int,
+        total: int,  # number of pieces; a single one has no count
         name: str,
         *,
         shown: bool,
-        every: float | None = 0.0,
-        work: float | None = None,
-        later: float = 0.0,
-        then: str = "",
-        grows: int = 0,
-        kept: bool = True,
+        every: float | None = 0.0,  # least seconds between lines of a log; None writes none
+        work: float | None = None,  # size of all pieces together, if not 1 each
+        later: float = 0.0,  # size of the work that follows, which the time left includes
+        then: str = "",  # what follows, if it is not in the time left
+        grows: int = 0,  # how many more pieces to expect, if there are more than the total
+        kept: bool = True,  # whether the finished bar stays visible
     ) -> None:
         self._total, self._name, self._then, self._kept = total, name, then, kept
         self._left = float(total if work is None else work)
@@ -78,7 +56,10 @@ class Progress:
         self._pieces += 1
         self._left -= size
         if self._grows and self._pieces > self._total:
-            self._more(self._grows)
+            self._total += self._grows
+            self._left += self._grows
+            if self._bar is not None:
+                self._bar.total += self._grows
         if worked:
             self._done += size
         self._show()
@@ -88,12 +69,6 @@ class Progress:
             if now - self._last >= self._every:
                 self._last = now
                 print(f"{self._name}: {self._text(now)}", file=self._stream, flush=True)
-
-    def _more(self, pieces: int) -> None:
-        self._total += pieces
-        self._left += pieces
-        if self._bar is not None:
-            self._bar.total += pieces
 
     def inside(self, size: float) -> None:
         """Set how much work is done inside pieces that are not finished."""
@@ -105,7 +80,8 @@ class Progress:
         if self._bar is not None:
             self._bar.leave = self._kept
             if self._total == self._pieces:
-                self._bar.bar_format = _format(f"{self._counted()}in {clock(self._elapsed())}")
+                elapsed = clock(time.monotonic() - self._begin)
+                self._bar.bar_format = _format(f"{self._counted()}in {elapsed}")
             self._bar.close()
 
     def seconds_left(self, now: float) -> float | None:
@@ -132,9 +108,6 @@ class Progress:
 
     def _counted(self) -> str:
         return f"{self._pieces} of {self._total} " if self._total > 1 else ""
-
-    def _elapsed(self) -> float:
-        return time.monotonic() - self._begin
 
 
 def _bar(total: float, name: str, stream: Any, *, notebook: bool) -> Any:

@@ -144,14 +144,7 @@ CHOSEN_BY = ("mixing", "adjusted_rnx", "other_mixing")
 
 
 def of_column(name: str, column: str) -> str:
-    """Return the name of a measure of one of several columns that were factored out.
-
-    Examples
-    --------
-    >>> from ctsne._core.vocabulary import of_column
-    >>> of_column("mixing", "donor")
-    'mixing (donor)'
-    """
+    """Return the name of a measure of one of several columns that were factored out."""
     return f"{name} ({column})"
 
 
@@ -164,14 +157,7 @@ def split_measure(name: str) -> tuple[str, str | None]:
 
 
 def chosen_by(measures: Iterable[str]) -> list[str]:
-    """Return which of some measures to choose by: of several columns, the mixing of each.
-
-    Examples
-    --------
-    >>> from ctsne._core.vocabulary import chosen_by
-    >>> chosen_by(["mixing", "mixing (donor)", "mixing (stim)", "rnx", "adjusted_rnx"])
-    ['mixing (donor)', 'mixing (stim)', 'adjusted_rnx']
-    """
+    """Return which of some measures to choose by: of several columns, the mixing of each."""
     present = list(measures)
     chosen: list[str] = []
     for name in CHOSEN_BY:
@@ -191,14 +177,7 @@ def measure_about(name: str) -> Measure:
 
 
 def measure_title(name: str, known: str = "the label", other: str = "the other label") -> str:
-    """Return what a measure is called, with the names of the label columns.
-
-    Examples
-    --------
-    >>> from ctsne._core.vocabulary import measure_title
-    >>> measure_title("mixing", known="batch"), measure_title("seconds_taken")
-    ('mixing of batch', 'seconds taken')
-    """
+    """Return what a measure is called, with the names of the label columns."""
     base, column = split_measure(name)
     if base not in MEASURES:
         return name.replace("_", " ")

@@ -36,36 +36,20 @@ class Fields:
     A new point with label l feels ``share[l]`` times grid ``grid_of[l]``, and ``own[l]`` times the
     potential of the points ``ranges[l]`` of ``summed``. The last entry of these arrays is for
     points whose label is missing or new; they feel all points of the map alike.
-
-    Attributes
-    ----------
-    grids : ndarray of float32, shape (g, ...)
-    offset : ndarray of float64, shape (g,)
-        To be added to each grid.
-    origin : ndarray of float64, shape (dims,)
-        Position of the first node.
-    grid_of, share, own, ranges : ndarray
-        One entry per label, and one for all other points.
-    summed : ndarray of float32, shape (dims, s)
-        Points of labels without a grid of their own.
-    nodes : tuple of int
-    spacing, dof : float
-    usual : float
-        Mean potential of the points of the map, without their own.
     """
 
-    grids: NDArray[np.float32]
-    offset: NDArray[np.float64]
-    origin: NDArray[np.float64]
+    grids: NDArray[np.float32]  # (g, ...)
+    offset: NDArray[np.float64]  # to be added to each grid
+    origin: NDArray[np.float64]  # position of the first node
     grid_of: NDArray[np.int32]
     share: NDArray[np.float32]
     own: NDArray[np.float32]
     ranges: NDArray[np.int64]
-    summed: NDArray[np.float32]
+    summed: NDArray[np.float32]  # (dims, s), the points of labels without a grid of their own
     nodes: tuple[int, ...]
     spacing: float
     dof: float
-    usual: float
+    usual: float  # mean potential of the points of the map, without their own
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return all arrays by name."""

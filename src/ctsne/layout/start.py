@@ -80,7 +80,11 @@ def start_positions(
         X = np.asarray(as_numbers(X, argument="X"))
         if X.ndim != 2 or not X.size:  # nor sparse
             raise ValueError("X must be a dense matrix of features, a row for each point")
-        return _scaled(_principal(X, n_components, check_jobs(n_jobs)), n_components, rng)
+        if (X[-1] == X[0]).all() and (X[0] == X).all():  # all points are identical
+            return _scaled(np.zeros((len(X), 0)), n_components, rng)
+        k = min(n_components, *X.shape)
+        scores, _ = principal_components(X, k, n_jobs=check_jobs(n_jobs))
+        return _scaled(scores, n_components, rng)
     if matrix is None:
         raise ValueError(f'init="{init}" needs similarities, but none are given')
     if not is_sparse(matrix) or matrix.shape[0] != matrix.shape[-1]:
@@ -92,12 +96,6 @@ def start_positions(
         positions = _scaled(_spectral(matrix, n_components, rng), n_components, rng)
     # Each connected component of the graph collapses to one place: noise spreads its points.
     return positions + rng.normal(scale=0.01 * START_SCALE, size=positions.shape)
-
-
-def _principal(X: NDArray[np.floating], n_components: int, n_jobs: int) -> NDArray[np.float64]:
-    if (X[-1] == X[0]).all() and (X[0] == X).all():  # all points are identical
-        return np.zeros((len(X), 0))
-    return principal_components(X, min(n_components, *X.shape), n_jobs=n_jobs)
 
 
 def _spectral(
