@@ -78,7 +78,7 @@ def __dir__() -> list[str]:
 
 
 def _page_html(shown: object) -> str:
-    from ctsne.report.inline import inline_html
+    from ctsne.report.write import inline_html
 
     return inline_html(shown)
 

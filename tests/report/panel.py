@@ -14,18 +14,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from .conftest import Opened
 
-_SCRIPTS = (
-    "data.js",
-    "colors.js",
-    "shortening.js",
-    "gl.js",
-    "splat.js",
-    "panel.js",
-    "pointer.js",
-    "grid.js",
-    "names.js",
-    "picture.js",
-)
 COLORS = ["#808080", "#d00000", "#00a000", "#0000d0"]
 WHOLE = {"x": 0.5, "y": 0.5, "side": 1.06}
 RNG = np.random.default_rng(3)
@@ -75,9 +63,10 @@ def write_panel(
 ) -> None:
     """Write a page that draws one panel of the points given."""
     assets = resources.files("ctsne.report") / "assets"
+    scripts = [path for path in assets.iterdir() if path.suffix == ".js" and path.stem != "start"]
     coded = np.arange(len(points)) % 3 + 1 if codes is None else codes
     text = _PAGE.format(
-        scripts="\n".join((assets / name).read_text("utf-8") for name in _SCRIPTS),
+        scripts="\n".join(path.read_text("utf-8") for path in scripts),
         points=_packed(points.T, np.float32),
         codes=_packed(coded, np.uint16),
         insist=json.dumps(insist),

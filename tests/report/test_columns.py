@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from ctsne import pl
-from ctsne.report.columns import matched_column, read_column, read_feature, short_text, short_texts
+from ctsne.report.columns import matched_column, read_column, read_feature, short_text
 
 ROWS = np.array([3, 0, 2, 1])
 
 
 def content(values: Any, rows: Any = ROWS, **options: Any) -> tuple[dict[str, Any], list[int]]:
     column = read_column("c", values, n=len(values), **{"as_labels": False, **options})
-    facts, packed = column.content(np.asarray(rows))
+    facts, packed = column.pack(np.asarray(rows))
     return facts, packed.tolist()
 
 
@@ -49,7 +49,7 @@ def test_counts_are_of_the_points_shown() -> None:
 
 @pytest.mark.parametrize("values", [[0, 0, 3, 1], [2.5] * 4, [np.nan] * 4, pd.Series([1, 2, 3, 4])])
 def test_features_are_on_a_scale_however_few_values_they_have(values: Any) -> None:
-    facts, steps = read_feature("g", values, n=4).content(ROWS)
+    facts, steps = read_feature("g", values, n=4).pack(ROWS)
     assert facts["kind"] == "numbers" and facts["group"] == "gene"
     numbers = np.asarray(values, float)[ROWS]
     assert [step == 0 for step in steps] == np.isnan(numbers).tolist()
@@ -65,7 +65,7 @@ def test_features_must_be_numbers_of_all_points() -> None:
 
 
 def test_points_without_counterparts_are_counted() -> None:
-    facts, steps = matched_column(np.array([0, 0.01, 0.5, 0.9], np.float32)).content(ROWS)
+    facts, steps = matched_column(np.array([0, 0.01, 0.5, 0.9], np.float32)).pack(ROWS)
     assert (facts["group"], facts["low"], facts["high"]) == ("diagnostic", 0, 1)
     assert "0: no counterpart" in facts["about"] and "2 of 4 points have none" in facts["about"]
     assert steps.argmin() == 1
@@ -75,13 +75,6 @@ def test_plain_numbers_are_read_as_any_others() -> None:
     values = np.random.default_rng(0).normal(size=200).round(2)
     for plain in (values, (100 * values).astype(int), values.astype(np.float32)):
         assert content(plain) == content(plain.tolist())
-
-
-def test_names_are_texts() -> None:
-    rows = np.array([2, 0])
-    for names in (["a", 2.0, "c"], np.array(["a", "2", "c"]), pd.Index(["a", "2", "c"])):
-        assert short_texts(names, rows) == ["c", "a"]
-    assert short_texts(np.array(["x" * 600, "y"]), np.array([0])) == ["x" * 499 + "…"]
 
 
 def test_many_numbers_are_a_scale() -> None:
@@ -126,7 +119,7 @@ def test_very_many_labels_are_texts_to_read() -> None:
 def test_codes_take_as_few_bytes_as_they_can() -> None:
     for n, size in ((255, 1), (256, 2), (65_535, 2), (65_536, 4)):
         column = read_column("c", [f"{i}" for i in range(n)], n=n, as_labels=True)
-        assert column.content(np.arange(n))[1].dtype.itemsize == size
+        assert column.pack(np.arange(n))[1].dtype.itemsize == size
 
 
 def test_texts() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
-from ctsne.report import Page, inline, show
+from ctsne.report import Page, show, write
 from ctsne.sweep import sweep
 
 from ..markup import HOSTILE
@@ -114,11 +114,11 @@ def test_a_sweep_knows_its_labels_by_their_names() -> None:
 def test_only_so_many_points_are_stored_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     result, columns = made_up(90)
     assert show(result, columns=columns, known="batch").note == ""
-    monkeypatch.setattr(inline, "MOST_INLINE", 50)
+    monkeypatch.setattr(write, "MOST_INLINE", 50)
     page = show(result, columns=columns, known="batch")
     assert facts_of(page)["notShown"] == 40
     assert "50 of 90 points" in page.note and "50 of 90 points" in page._repr_html_()
-    monkeypatch.setattr(inline, "_MOST_BYTES", 12 * 7 * 40)  # there are seven maps
+    monkeypatch.setattr(write, "_MOST_BYTES", 12 * 7 * 40)  # there are seven maps
     assert facts_of(show(result, columns=columns, known="batch"))["notShown"] == 50
 
 

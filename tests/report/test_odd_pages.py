@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
-from ctsne.report import write_report
-from ctsne.report.write import page_of
+from ctsne.report import write, write_report
 
 from .conftest import Made, Opened, Running, made_up, written
 
@@ -178,7 +177,7 @@ def test_strengths_for_each_label(opened: Open, tmp_path: Path) -> None:
 def test_more_labels_than_can_be_shown(
     opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(page_of.__kwdefaults__, "most", 50_000)
+    monkeypatch.setattr(write, "MOST_POINTS", 50_000)
     n = 60_000
     result, columns = made_up(n, grid={"method": "joint", "strength": [0]}, scores=[(0.1, 0.5)])
     columns["donor"] = [f"donor {i // 2}" for i in range(n)]
@@ -198,7 +197,7 @@ def test_more_labels_than_can_be_shown(
 def test_more_points_than_can_be_shown(
     opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(page_of.__kwdefaults__, "most", 50_000)
+    monkeypatch.setattr(write, "MOST_POINTS", 50_000)
     grid = {"method": "joint", "strength": [0, 1]}
     made = made_up(60_000, grid=grid, scores=[(0.1, 0.5), (0.8, 0.4)])
     names = [f"cell {row}" for row in range(60_000)]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +13,8 @@ import pytest
 
 from ctsne import ConditionalTSNE, Placement
 from ctsne.pl.palette import REFERENCE
-from ctsne.report import placed, write_placed
-from ctsne.report.payload import build_payload
-from ctsne.report.placed import DISTANCE, PLACED
+from ctsne.report import write_placed
+from ctsne.report.data import DISTANCE, PLACED
 
 from .conftest import Opened
 
@@ -61,18 +58,6 @@ def test_equal_input_gives_equal_bytes(tmp_path: Path) -> None:
     for page in pages:
         write_placed(placement(), page, reference=reference(), names=[f"c{i}" for i in range(M)])
     assert pages[0].read_bytes() == pages[1].read_bytes()
-
-
-def test_all_placed_points_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placed, "build_payload", partial(build_payload, most=30))
-    path = tmp_path / "page.html"
-    write_placed(placement(), path, reference=reference())
-    text = path.read_text("utf-8")
-    found = re.search(r'id="ctsne-rows">(.*?)</script>', text)
-    assert found is not None
-    rows = np.frombuffer(base64.b64decode(found[1]), np.uint32)
-    assert len(rows) == 30
-    assert set(rows[-M:]) == set(range(N, N + M))  # drawn last, so above the others
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ def _write_page(
     options: argparse.Namespace,
 ) -> None:
     from ctsne.report import write_placed
-    from ctsne.report.placed import DISTANCE, PLACED
+    from ctsne.report.data import DISTANCE, PLACED
 
     # The first column is shown first: one that groups points, not one that names them.
     columns = ({} if color is None else {name: color}) | dict(

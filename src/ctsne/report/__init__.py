@@ -4,8 +4,6 @@
 and :func:`show` shows a page in a notebook. Nothing else needs to be installed.
 """
 
-from ctsne.report.inline import Page, show
-from ctsne.report.placed import write_placed
-from ctsne.report.write import write_report
+from ctsne.report.write import Page, show, write_placed, write_report
 
 __all__ = ["Page", "show", "write_placed", "write_report"]

@@ -1,9 +1,9 @@
-"""Columns to colour by, in the form the page stores them."""
+"""Columns to colour by: labels, numbers on a scale, or too many texts for colours."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +25,17 @@ MATCHED = "counterparts under other labels"
 
 @dataclass(frozen=True, eq=False)
 class PageColumn:
-    """A column of all points: labels, numbers on a scale, or too many texts for colours."""
+    """A column of all points: ``labels``, with or without colours, or ``numbers`` on a scale."""
 
     name: str
-    kind: Literal["labels", "numbers", "texts"]
-    values: Column | NDArray[np.float64]  # labels and texts are encoded
-    group: Literal["column", "gene", "diagnostic"] = "column"
+    labels: Column | None = None
+    numbers: NDArray[np.float64] | None = None
+    colored: bool = True  # False for labels that are only shown at the pointer
+    group: str = "column"  # or "gene" or "diagnostic"
     limits: tuple[float, float] | None = None  # of the scale; by default those of the numbers
     about: str = ""  # how to read it
 
-    def content(
+    def pack(
         self, rows: NDArray[np.int64], embedding: NDArray[Any] | None = None
     ) -> tuple[dict[str, Any], NDArray[Any]]:
         """Return facts, and the rows' codes or steps of the scale from 1; 0 is missing.
@@ -42,54 +43,75 @@ class PageColumn:
         A label takes one byte for each row (two from 256 labels on), a number two. Labels that are
         neighbours in the map ``embedding`` get different colours.
         """
-        facts = {"name": self.name, "kind": self.kind, "group": self.group, "about": self.about}
-        labels = self.values
-        if not isinstance(labels, Column):
-            more, steps = self._scale(labels, rows)
-            return facts | more, steps
-        codes = labels.codes[rows]
+        facts: dict[str, Any] = {"name": self.name, "group": self.group, "about": self.about}
+        if self.numbers is not None:
+            scale, steps = _pack_numbers(self.numbers[rows], self.limits or _ends(self.numbers))
+            return facts | scale, steps
+        assert self.labels is not None
+        labels, codes = self.labels, self.labels.codes[rows]
         counts = np.bincount(codes + 1, minlength=labels.n_labels + 1)
         used = np.flatnonzero(counts[1:])
         lookup = np.zeros(labels.n_labels + 1, np.min_scalar_type(len(used)))
         lookup[used] = np.arange(1, len(used) + 1)  # the last one stays 0, for code -1
         names = [labels.names[code] for code in used]
-        more = {
-            "labels": [short_text(name) for name in names],
-            "all": labels.n_labels,
-            "missing": int(counts[0]),
-        }
-        if self.kind == "labels":
+        facts |= {"kind": "labels" if self.colored else "texts", "missing": int(counts[0])}
+        facts |= {"labels": [short_text(name) for name in names], "all": labels.n_labels}
+        if self.colored:
             colors = palette(labels, embedding)
-            more["colors"] = [colors[name] for name in names]
-            more["counts"] = counts[1:][used].tolist()
-        return facts | more, lookup[codes]
+            facts["colors"] = [colors[name] for name in names]
+            facts["counts"] = counts[1:][used].tolist()
+        return facts, lookup[codes]
 
-    def _scale(self, numbers: NDArray[Any], rows: NDArray[Any]) -> tuple[dict[str, Any], Any]:
-        present = numbers[np.isfinite(numbers)]
-        ends = (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
-        low, high = self.limits or ends
-        values = numbers[rows]
-        found = np.isfinite(values)
-        steps = np.zeros(len(rows), np.uint16)
-        # Halved before subtracting, because the range of the largest floats would overflow.
-        share = (values[found] / 2 - low / 2) / ((high / 2 - low / 2) or 1.0)
-        steps[found] = 1 + np.rint(share * 65534).astype(np.uint16)
-        facts = {"low": low, "high": high, "missing": int(len(rows) - found.sum())}
-        return facts, steps
+
+def _ends(numbers: NDArray[np.float64]) -> tuple[float, float]:
+    present = numbers[np.isfinite(numbers)]
+    return (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
+
+
+def _pack_numbers(
+    values: NDArray[np.float64], limits: tuple[float, float]
+) -> tuple[dict[str, Any], NDArray[np.uint16]]:
+    (low, high), found = limits, np.isfinite(values)
+    steps = np.zeros(len(values), np.uint16)
+    # Halved before subtracting, because the range of the largest floats would overflow.
+    share = (values[found] / 2 - low / 2) / ((high / 2 - low / 2) or 1.0)
+    steps[found] = 1 + np.rint(share * 65534).astype(np.uint16)
+    return {"kind": "numbers", "low": low, "high": high, "missing": int((~found).sum())}, steps
 
 
 def read_column(name: str, values: Any, *, n: int, as_labels: bool) -> PageColumn:
     """Read a column of ``n`` points; ``as_labels`` treats numbers and identifiers as labels too."""
     numbers = None if as_labels else _plain_numbers(values)
-    if numbers is not None and len(numbers) == n and _is_scale(numbers):
-        return PageColumn(name, "numbers", numbers)
-    labels = encode_column(values, n=n, argument=f"columns[{name!r:.60}]")
-    if as_labels:
-        return PageColumn(name, "labels", labels)
-    numbers = _numbers(labels)
-    if numbers is not None:
-        return PageColumn(name, "numbers", numbers)
-    return PageColumn(name, "labels" if labels.n_labels <= MOST_LABELS else "texts", labels)
+    if numbers is None or len(numbers) != n or not _is_scale(numbers):
+        labels = encode_column(values, n=n, argument=f"columns[{name!r:.60}]")
+        numbers = None if as_labels else _label_numbers(labels)
+        if numbers is None:
+            return PageColumn(name, labels, colored=as_labels or labels.n_labels <= MOST_LABELS)
+    return PageColumn(name, numbers=numbers)
+
+
+def _plain_numbers(values: Any) -> NDArray[np.float64] | None:
+    """Return a column of NumPy's numbers, which need not be encoded to be counted."""
+    dtype = getattr(values, "dtype", None)
+    plain = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and np.ndim(values) == 1
+    if not plain or isinstance(values, np.ma.MaskedArray):
+        return None
+    return np.asarray(values, np.float64)
+
+
+def _label_numbers(labels: Column) -> NDArray[np.float64] | None:
+    """Return the numbers of a column with many different ones, NaN where they are missing."""
+    if not all(type(name) in (int, float) for name in labels.names):
+        return None
+    try:
+        values = np.array([*labels.names, np.nan], np.float64)
+    except OverflowError:  # whole numbers of hundreds of digits
+        return None
+    return values[labels.codes] if _is_scale(values) else None
+
+
+def _is_scale(numbers: NDArray[np.float64]) -> bool:
+    return len(np.unique(numbers[np.isfinite(numbers)])) > _MOST_VALUES
 
 
 def read_feature(name: str, values: Any, *, n: int) -> PageColumn:
@@ -103,7 +125,7 @@ def read_feature(name: str, values: Any, *, n: int) -> PageColumn:
         raise TypeError(f"{argument} must hold numbers") from None
     if numbers.shape != (n,):
         raise ValueError(f"{argument} must have the shape ({n},), got {numbers.shape}")
-    return PageColumn(name, "numbers", numbers, "gene")
+    return PageColumn(name, numbers=numbers, group="gene")
 
 
 def matched_column(matched: NDArray[Any]) -> PageColumn:
@@ -113,52 +135,8 @@ def matched_column(matched: NDArray[Any]) -> PageColumn:
         "0: no counterpart under other labels; 1: as many as random labels would give. "
         f"{without:,} of {len(matched):,} points have none (below {UNMATCHED:g})."
     )
-    values = np.asarray(matched, np.float64).clip(0, 1)
-    return PageColumn(MATCHED, "numbers", values, "diagnostic", (0.0, 1.0), about)
-
-
-def _plain_numbers(values: Any) -> NDArray[np.float64] | None:
-    """Return a column of NumPy's numbers, which need not be encoded to be counted."""
-    dtype = getattr(values, "dtype", None)
-    plain = isinstance(dtype, np.dtype) and dtype.kind in "iuf" and np.ndim(values) == 1
-    if not plain or isinstance(values, np.ma.MaskedArray):
-        return None
-    return np.asarray(values, np.float64)
-
-
-def _is_scale(numbers: NDArray[np.float64]) -> bool:
-    return len(np.unique(numbers[np.isfinite(numbers)])) > _MOST_VALUES
-
-
-def _numbers(labels: Column) -> NDArray[np.float64] | None:
-    """Return the numbers of a column with many different ones, NaN where they are missing."""
-    if not all(type(name) in (int, float) for name in labels.names):
-        return None
-    try:
-        values = np.array([*labels.names, np.nan], np.float64)
-    except OverflowError:  # whole numbers of hundreds of digits
-        return None
-    return values[labels.codes] if _is_scale(values) else None
-
-
-def check_point_names(names: Any, n: int, there: str) -> None:
-    """Refuse anything but a list with a name for each of ``n`` points, or None."""
-    if isinstance(names, str | bytes) or not (names is None or hasattr(names, "__len__")):
-        raise TypeError(f"names must be a list with one name per point, got {type(names).__name__}")
-    if names is not None and len(names) != n:
-        raise ValueError(f"names has {len(names)} entries but {there}")
-
-
-def short_texts(values: Any, rows: NDArray[np.int64]) -> list[str]:
-    """Return the texts of some rows of a list or array, cut as :func:`short_text` does."""
-    array = np.asarray(values) if isinstance(values, np.ndarray) else np.empty(0)
-    if array.dtype.kind == "U" and array.ndim == 1 and array.dtype.itemsize <= 4 * _LONGEST_TEXT:
-        plain: list[str] = array[rows].tolist()  # hundreds of thousands in no time
-        return plain
-    entries = list(values)
-    texts = [entries[row] for row in rows.tolist()]
-    short = (type(text) is str and len(text) <= _LONGEST_TEXT for text in texts)
-    return [text if fits else short_text(text) for text, fits in zip(texts, short, strict=True)]
+    values, limits = np.asarray(matched, np.float64).clip(0, 1), (0.0, 1.0)
+    return PageColumn(MATCHED, numbers=values, group="diagnostic", limits=limits, about=about)
 
 
 def short_text(label: object, most: int = _LONGEST_TEXT) -> str:

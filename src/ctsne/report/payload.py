@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.vocabulary import chosen_by, measure_about, measure_title
-from ctsne.labels import Column
-from ctsne.pl.palette import MISSING, measure_colors
-from ctsne.report.columns import (
-    MATCHED,
-    MOST_LABELS,
-    PageColumn,
-    check_point_names,
-    matched_column,
-    read_column,
-    read_feature,
-    short_text,
-    short_texts,
-)
-from ctsne.report.maps import DIAGNOSTICS, dominated_points, packed_map, sweep_facts
-from ctsne.sweep import SweepResult
+from ctsne.affinity.result import DOMINATED
+from ctsne.pl.palette import METHOD_COLORS, measure_colors
+from ctsne.report.columns import MOST_LABELS, short_text
+from ctsne.report.data import PageData, PageMap
 from ctsne.sweep.choice import SEED_NOISE
 
 # As many as browsers draw at once.
@@ -31,103 +19,132 @@ MOST_POINTS = 500_000
 _FURTHER_MEASURES = ("perplexity_median", "other_share_mean")
 # Longer names of columns are cut in those of measures, which share a line.
 _LONGEST_NAME = 40
+# Maximum number of dominated points listed per map.
+_MOST_DOMINATED = 50
+# Numbers of each point of a map to show and to colour by: name, decimals, and how to read them.
+# ``matched`` is the same in all maps, so it is a column to colour by.
+_DIAGNOSTICS = {
+    "perplexity": (
+        "perplexity",
+        1,
+        "Effective number of neighbours of the point in the similarities.",
+    ),
+    "other_share": (
+        "weight on other labels",
+        2,
+        "Share of the point's weight on neighbours with other labels.",
+    ),
+    "largest_weight": (
+        "largest weight",
+        2,
+        "Near 1: the place of the point depends on a single neighbour.",
+    ),
+}
 
 
 def build_payload(
-    result: SweepResult,
-    columns: Mapping[str, Any],
-    known: list[str],
-    other: str | None,
-    names: Any,
-    *,
-    features: Mapping[str, Any] | None = None,
-    above: NDArray[np.bool_] | None = None,
-    most: int = MOST_POINTS,
+    page: PageData, most: int = MOST_POINTS
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return facts about columns and maps, and packed arrays of the points to show.
 
-    Points ``above`` the others are drawn last, and kept if not all points can be shown. In bytes
-    of the file, a point takes 5 for its row, 5 to 10 in each map, and with each column 1 to 3.
+    In bytes of the file, a point takes 5 for its row, 5 to 10 in each map, and with each column 1
+    to 3.
     """
-    shapes = [swept.embedding.shape for swept in result.maps if swept.embedding is not None]
-    if not shapes:
-        raise ValueError("result has no finished map to show")
-    n, dimensions = shapes[0]
-    if dimensions > 2:
-        raise ValueError(f"result has maps of {dimensions} dimensions; a page needs n_components=2")
-    check_point_names(names, n, f"the maps have {n} points")
-    read = _read_columns(result, columns, features or {}, n=n, as_labels=(*known, other))
-    dominated = [dominated_points(swept) for swept in result.maps]
-    first = sorted(read, key=lambda column: column.name not in known)
-    codes = (column.values.codes for column in first if isinstance(column.values, Column))
-    wanted = np.array([row for each in dominated for row, _ in each["worst"]], np.int64)
-    rows = choose_points(n, codes, wanted if above is None else np.flatnonzero(above), most=most)
-    if above is not None:
-        rows = rows[np.argsort(above[rows], kind="stable")]
+    n, dimensions = page.shape
+    dominated = [_dominated_points(made) for made in page.maps]
+    worst = [row for points in dominated for row, _ in points["worst"]]
+    rows = choose_rows(page, np.array(worst, np.int64), most)
     arrays: dict[str, NDArray[Any]] = {"rows": rows.astype(np.uint32)}
-    about = sweep_facts(result)
-    reference = result.maps[about["reference"]].embedding
-    column_facts = []
-    for number, column in enumerate(read):
-        facts, arrays[f"column-{number}"] = column.content(rows, reference)
-        column_facts.append(facts)
-    for number, swept in enumerate(result.maps):
-        if swept.error is None:
-            packed = packed_map(swept, rows)
-            arrays.update((f"map-{number}-{name}", each) for name, each in packed.arrays.items())
-            about["maps"][number] |= {
-                "highest": packed.highest,
-                "constant": packed.constant,
-                "dominated": dominated[number],
-            }
-    present = dict.fromkeys(name for each in about["maps"] for name in each["measures"])
-    order = list(columns)
+    reference = min(page.lines, key=lambda line: line.method != "tsne").maps[0]
+    columns, maps = [], []
+    for number, column in enumerate(page.columns):
+        facts, values = column.pack(rows, page.maps[reference].embedding)
+        columns.append(facts)
+        arrays[f"column-{number}"] = values
+    for number, made in enumerate(page.maps):
+        facts, packed = _pack_map(made, rows)
+        maps.append(facts | ({"dominated": dominated[number]} if packed else {}))
+        arrays.update((f"map-{number}-{name}", values) for name, values in packed.items())
+    order = [column.name for column in page.columns]
+    diagnosed = {name for made in page.maps for name in made.diagnostics}
+    missing_text, missing_color = page.missing
+    names = None if page.names is None else list(page.names)
     facts = {
+        "title": page.title,
         "n": n,
         "notShown": n - len(rows),
-        "sampledFrom": result.sampled_from,
+        "sampledFrom": page.sampled_from,
         "dimensions": dimensions,
-        "single": False,
-        "known": list(map(order.index, known)),
-        "other": None if other is None else order.index(other),
-        "missingColor": MISSING,
-        "missingText": "missing",
+        "single": page.single,
+        "targets": list(page.targets.items()),
+        "known": [order.index(name) for name in page.known],
+        "other": None if page.other is None else order.index(page.other),
+        "missingColor": missing_color,
+        "missingText": missing_text,
         "seedNoise": SEED_NOISE,
-        "columns": column_facts,
-        "diagnostics": _diagnostics(about["maps"]),
-        **about,
-        "measures": _measures(present, known, other),
-        "names": None if names is None else short_texts(names, rows),
+        "columns": columns,
+        "diagnostics": [
+            {"key": key, "name": name, "digits": digits, "about": about}
+            for key, (name, digits, about) in _DIAGNOSTICS.items()
+            if key in diagnosed
+        ],
+        "maps": maps,
+        "lines": [{**vars(line), "color": METHOD_COLORS[line.method]} for line in page.lines],
+        "choices": page.choices,
+        "reference": reference,
+        "measures": _describe_measures(page),
+        "names": None if names is None else [short_text(names[row]) for row in rows.tolist()],
     }
-    return facts, arrays
+    return facts | ({} if page.placed is None else {"placed": page.placed}), arrays
 
 
-def _read_columns(
-    result: SweepResult,
-    columns: Mapping[str, Any],
-    features: Mapping[str, Any],
-    *,
-    n: int,
-    as_labels: Collection[str | None],
-) -> list[PageColumn]:
-    """Read the columns, then features and what the maps say about all points."""
-    read = [
-        read_column(name, values, n=n, as_labels=name in as_labels)
-        for name, values in columns.items()
-    ]
-    read += [read_feature(name, values, n=n) for name, values in features.items()]
-    matched = [each.diagnostics["matched"] for each in result.maps if "matched" in each.diagnostics]
-    if matched and MATCHED not in columns:  # the same in all maps
-        read.append(matched_column(matched[0]))
-    return read
+def _pack_map(
+    made: PageMap, rows: NDArray[np.int64]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Pack the rows of a map: four bytes for each position, one for each diagnostic.
+
+    In the file, base64 takes a third more: 5.3 bytes per point for the positions, 1.3 for each
+    diagnostic that differs between points, at most 9.3 per point and map. A scale begins at 0 and
+    ends at the ``highest`` value; diagnostics that are the same for all points are ``constant``.
+    """
+    shown = ("title", "setting", "value", "measures", "seconds", "error")
+    facts = {name: getattr(made, name) for name in shown} | {"plain": made.method == "tsne"}
+    if made.embedding is None:
+        return facts, {}
+    packed: dict[str, NDArray[Any]] = {"positions": _drawn_positions(made.embedding[rows]).ravel()}
+    facts |= {"highest": {}, "constant": {}}
+    for name, (_, digits, _) in _DIAGNOSTICS.items():
+        if name not in made.diagnostics:
+            continue
+        values = np.nan_to_num(made.diagnostics[name].astype(np.float64))
+        low, high = float(values.min()), float(values.max())
+        if high - low < 0.5 * 10**-digits:
+            facts["constant"][name] = round(high, digits + 1)
+            continue
+        highest = facts["highest"][name] = high if name == "perplexity" else 1.0
+        packed[name] = np.rint((values[rows] / highest).clip(0, 1) * 255).astype(np.uint8)
+    return facts, packed
 
 
-def _diagnostics(maps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Describe the diagnostics that some map has."""
-    there = {
-        name for each in maps for kind in ("highest", "constant") for name in each.get(kind, ())
-    }
-    return [{"key": key, **DIAGNOSTICS[key]._asdict()} for key in DIAGNOSTICS if key in there]
+def _drawn_positions(embedding: NDArray[np.floating]) -> NDArray[np.uint16]:
+    """Return positions in the smallest square, in steps of 1/65535; a line gets random heights."""
+    positions = embedding.astype(np.float64)
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    side = float((high - low).max()) or 1.0
+    share = (positions - (low + high) / 2) / side + 0.5
+    if share.shape[1] == 1:
+        across = np.random.default_rng(0).uniform(0.45, 0.55, len(share))
+        share = np.column_stack([share[:, 0], across])
+    steps: NDArray[np.uint16] = np.rint(share * 65535).astype(np.uint16)
+    return steps
+
+
+def _dominated_points(made: PageMap) -> dict[str, Any]:
+    """Count the points dominated by one neighbour, and list the worst with their weights."""
+    weights = made.diagnostics.get("largest_weight", np.empty(0))
+    found = np.flatnonzero(weights > DOMINATED)
+    worst = found[np.argsort(-weights[found], kind="stable")[:_MOST_DOMINATED]].tolist()
+    return {"count": len(found), "worst": [[row, round(float(weights[row]), 3)] for row in worst]}
 
 
 def scale_size(n: int) -> int:
@@ -135,50 +152,46 @@ def scale_size(n: int) -> int:
     return 4 * -(-2 * min(n, MOST_POINTS) // 3)
 
 
-def choose_points(
-    n: int, codes: Iterable[NDArray[Any]], wanted: NDArray[Any], *, most: int = MOST_POINTS
-) -> NDArray[np.int64]:
-    """Return the rows to show, in random order so that no label lies above all others.
+def choose_rows(page: PageData, wanted: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return the points to show, in random order so that no label lies above all others.
 
-    A sample of ``most`` has the rows ``wanted`` and a point of every label of the columns in
-    ``codes`` (with at most 1,000 labels), as far as half of it can hold them.
+    A sample of ``most`` has the points ``wanted``, or those to be drawn above others, and a point
+    of every label of the columns (with at most 1,000 labels), as far as half of it can hold them.
     """
-    order = np.random.default_rng(0).permutation(n)
-    if n <= most:
-        return order
-    required = np.unique(wanted)[: most // 2]
-    for column in codes:
-        labels, first = np.unique(column[order], return_index=True)
-        together = np.union1d(required, order[first])
-        if len(labels) <= MOST_LABELS and len(together) <= most // 2:
-            required = together
-    rest = ~np.isin(order, required)
-    taken = np.cumsum(rest) <= most - len(required)
-    return order[~rest | taken]
+    n, _ = page.shape
+    rows = np.random.default_rng(0).permutation(n)
+    if n > most:
+        required = np.unique(wanted if page.above is None else np.flatnonzero(page.above))
+        required = required[: most // 2]
+        for column in sorted(page.columns, key=lambda column: column.name not in page.known):
+            if column.labels is None:
+                continue
+            labels, first = np.unique(column.labels.codes[rows], return_index=True)
+            together = np.union1d(required, rows[first])
+            if len(labels) <= MOST_LABELS and len(together) <= most // 2:
+                required = together
+        rest = ~np.isin(rows, required)
+        taken = np.cumsum(rest) <= most - len(required)
+        rows = rows[~rest | taken]
+    return rows if page.above is None else rows[np.argsort(page.above[rows], kind="stable")]
 
 
-def _measures(present: Iterable[str], known: list[str], other: str | None) -> list[dict[str, Any]]:
+def _describe_measures(page: PageData) -> list[dict[str, Any]]:
     """Describe the measures that some map has, those to choose by first."""
-    names = (known[0] if known else "the label", other or "the other label")
+    names = (page.known[0] if page.known else "the label", page.other or "the other label")
     labels = [short_text(name, _LONGEST_NAME) for name in names]
-    there = list(present)
+    there = list(dict.fromkeys(name for made in page.maps for name in made.measures))
     chosen = chosen_by(there)
     keys = [*chosen, *(name for name in _FURTHER_MEASURES if name in there)]
     colors = measure_colors(keys)
-    described = []
-    for key in keys:
-        about, name = (
-            measure_about(key),
-            short_text(measure_title(key, *labels), _LONGEST_NAME + 20),
-        )
-        described.append(
-            {
-                "key": key,
-                "name": name,
-                "digits": about.digits,
-                "meaning": about.meaning,
-                "chosen": key in chosen,
-                "color": colors[key],
-            }
-        )
-    return described
+    return [
+        {
+            "key": key,
+            "name": short_text(measure_title(key, *labels), _LONGEST_NAME + 20),
+            "digits": measure_about(key).digits,
+            "meaning": measure_about(key).meaning,
+            "chosen": key in chosen,
+            "color": colors[key],
+        }
+        for key in keys
+    ]

@@ -1,26 +1,34 @@
-"""From a sweep or a model to a page in a file."""
+"""Pages in files and in notebooks."""
 
 from __future__ import annotations
 
-import json
+import html
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
-from ctsne._core.checks import check_path
+from ctsne._core.checks import check_features, check_kind, check_path
 from ctsne._core.files import check_target, write_file
-from ctsne._core.messages import did_you_mean, listed, shown
 from ctsne._core.vocabulary import SUGGESTED_MIXING
 from ctsne.estimator import ConditionalTSNE
-from ctsne.labels import Column, encode_column
-from ctsne.report.maps import constructor_calls
-from ctsne.report.page import build_page
+from ctsne.placing.place import Placement
+from ctsne.report.data import PageData, read_page, read_placed
+from ctsne.report.document import build_page
 from ctsne.report.payload import MOST_POINTS, build_payload
-from ctsne.report.single import sweep_of_model
 from ctsne.sweep import SweepResult
+
+# A notebook stores what it shows, so pages there are smaller than those in files: this many points,
+# or fewer if their maps would take more than this many bytes.
+MOST_INLINE = 50_000
+_MOST_BYTES = 4_000_000
+_HEIGHT = 640  # pixels: both maps of a page at once
+# Its scripts run, its pictures can be saved, and it cannot reach the notebook around it.
+_SANDBOX = "allow-scripts allow-downloads"
 
 
 def write_report(
@@ -96,8 +104,8 @@ def write_report(
     ...     page.read_bytes()[:15]
     b'<!doctype html>'
     """
-    target = check_page(path, "" if title is None else title)
-    _, _, page = page_of(
+    target = _check_page(path, "" if title is None else title)
+    page = read_page(
         result,
         columns=columns,
         known=known,
@@ -109,110 +117,179 @@ def write_report(
         commands=commands,
         provenance=provenance,
     )
-    write_file(target, page)
+    write_file(target, _render(page, MOST_POINTS)[1])
 
 
-def page_of(
+def write_placed(
+    placed: Placement,
+    path: str | os.PathLike[str],
+    *,
+    reference: ConditionalTSNE | ArrayLike,
+    columns: Mapping[str, Any] | None = None,
+    names: Any = None,
+    title: str | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> None:
+    """Write placed points as one interactive page, in colour above the reference in grey.
+
+    The page is a single HTML file that never uses the network, like that of
+    :func:`ctsne.report.write_report`. It shows up to 500,000 points, the placed ones first. The
+    point under the pointer shows its distance to the reference and whether it is far.
+
+    Parameters
+    ----------
+    placed : Placement
+        The result of :meth:`ctsne.ConditionalTSNE.place`, in one or two dimensions.
+    path : path-like
+        The HTML file; replaced if it exists.
+    reference : ConditionalTSNE or array-like of shape (n, 2)
+        The fitted model in whose map they were placed, or the positions of its points.
+    columns : mapping of str to array-like of length m, or data frame, optional
+        Columns of the placed points to colour by. The first one is shown first.
+    names : array-like of length m, optional
+        Names of the placed points; by default their row numbers, from 0.
+    title : str, optional
+    provenance : mapping, optional
+        As in :func:`ctsne.report.write_report`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ctsne import ConditionalTSNE
+    >>> from ctsne.datasets import make_synthetic
+    >>> from ctsne.report import write_placed
+    >>> data = make_synthetic(300, random_state=0)
+    >>> model = ConditionalTSNE(n_iter=100).fit(data.X, labels=data.known)
+    >>> placed = model.place(data.X[:50], data.known[:50])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder) / "placed.html"
+    ...     write_placed(placed, page, reference=model, columns={"colour": data.known[:50]})
+    ...     page.read_bytes()[:15]
+    b'<!doctype html>'
+    """
+    check_kind(placed, Placement, "placed")
+    if isinstance(reference, ConditionalTSNE):
+        check_is_fitted(reference)
+        reference = reference.embedding_
+    positions = check_features(reference, argument="reference")
+    dimensions = placed.embedding.shape[1]
+    if positions.shape[1] != dimensions:
+        got = f"{positions.shape[1]} columns, but the placed points have {dimensions}"
+        raise ValueError(f"reference has {got}; give the map that they were placed in")
+    title = "Points placed in a map" if title is None else title
+    target = _check_page(path, title)
+    page = read_placed(
+        placed, positions, columns=columns, names=names, title=title, provenance=provenance
+    )
+    write_file(target, _render(page, MOST_POINTS)[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A page that a notebook shows when it is the last value of a cell.
+
+    Attributes
+    ----------
+    title : str
+    html : str
+        The whole page.
+    note : str
+        What the page leaves out, if anything.
+
+    Examples
+    --------
+    >>> from ctsne.report import Page
+    >>> Page("Maps without batch", "<!doctype html>")
+    Page('Maps without batch', 15 bytes)
+    """
+
+    title: str
+    html: str
+    note: str = ""
+
+    def __repr__(self) -> str:
+        return f"Page({self.title!r}, {len(self.html.encode()):,} bytes)"
+
+    def _repr_html_(self) -> str:
+        title = self.title.encode(errors="replace").decode()  # it may hold half a character
+        # As an attribute, nothing in the page can end the element that holds it.
+        frame = (
+            f'<iframe srcdoc="{html.escape(self.html)}" sandbox="{_SANDBOX}" '
+            f'title="{html.escape(title)}" '
+            f'style="width:100%;height:{_HEIGHT}px;border:0"></iframe>'
+        )
+        return frame + (f"<p>{html.escape(self.note)}</p>" if self.note else "")
+
+
+def show(
     result: SweepResult | ConditionalTSNE,
     *,
-    columns: Mapping[str, Any] | None,
-    known: str | Sequence[str] | None,
-    other: str | None,
-    features: Mapping[str, Any] | None,
-    mixing: float | Mapping[str, float],
-    names: Any,
-    title: str | None,
-    commands: Sequence[str] | None = None,
-    provenance: Mapping[str, Any] | None = None,
-    most: int = MOST_POINTS,
-) -> tuple[str, dict[str, Any], bytes]:
-    """Return title, facts and bytes of a page that shows a limited number of points."""
-    single = isinstance(result, ConditionalTSNE)
-    if isinstance(result, ConditionalTSNE):
-        result = sweep_of_model(result)
-    if not isinstance(result, SweepResult):
-        what = "result must be the result of ctsne.sweep.sweep or a fitted ConditionalTSNE"
-        raise TypeError(f"{what}, got {type(result).__name__}")
-    if not isinstance(title, str | None):
-        raise TypeError(f"title must be text, got {type(title).__name__}")
-    shown_columns, factored, other = _chosen_columns(result, columns, known, other, single=single)
-    if title is None:
-        maps = "Map" if single else "Maps"
-        title = f"{maps} without {' and '.join(factored)}" if factored else maps
-    targets = [] if single else list(result.targets(mixing).items())
-    # The commands are kept apart from the facts, because they depend on the page's folder.
-    apart = {
-        "commands": _check_commands(commands, result),
-        "provenance": plain_provenance(provenance),
-    }
-    facts, arrays = build_payload(
+    columns: Mapping[str, Any] | None = None,
+    known: str | Sequence[str] | None = None,
+    other: str | None = None,
+    features: Mapping[str, Any] | None = None,
+    mixing: float | Mapping[str, float] = SUGGESTED_MIXING,
+    names: Any = None,
+    title: str | None = None,
+) -> Page:
+    """Show a sweep or a fitted model as an interactive page in a notebook.
+
+    It is the page of :func:`ctsne.report.write_report`, with at most 50,000 points (28,000 for a
+    dozen maps), because the notebook stores it: about 4 MB. The last value of a cell is shown;
+    ``result`` and ``model`` themselves show this page too, with the labels that they know.
+
+    Parameters
+    ----------
+    result, columns, known, other, features, mixing, names, title
+        As in :func:`ctsne.report.write_report`.
+
+    Returns
+    -------
+    Page
+
+    Examples
+    --------
+    >>> from ctsne import ConditionalTSNE
+    >>> from ctsne.datasets import make_synthetic
+    >>> from ctsne.report import show
+    >>> data = make_synthetic(300, random_state=0)
+    >>> model = ConditionalTSNE(n_iter=100, random_state=0).fit(data.X, labels=data.known)
+    >>> show(model, columns={"colour": data.known, "shape": data.hidden}, known="colour").title
+    'Map without colour'
+    """
+    # Of a sweep; anything else is a single map, or refused.
+    maps = len(result.maps) if isinstance(result, SweepResult) else 1
+    most = min(MOST_INLINE, _MOST_BYTES // (12 * max(1, maps)))  # bytes of a point with its columns
+    page = read_page(
         result,
-        shown_columns,
-        factored,
-        other,
-        names,
-        features=_by_name(features, "features"),
-        most=most,
+        columns=columns,
+        known=known,
+        other=other,
+        features=features,
+        mixing=mixing,
+        names=names,
+        title=title,
     )
-    facts = {"targets": targets, "title": title} | facts | {"single": single}
-    return title, facts, build_page(title, {"facts": facts, **apart}, arrays)
+    hidden, content = _render(page, most)
+    note = ""
+    if hidden:
+        n, _ = page.shape
+        count = f"{n - hidden:,} of {n:,} points, because the notebook stores the page"
+        more = f"ctsne.report.write_report writes one of up to {MOST_POINTS:,} to a file"
+        note = f"This page shows {count}; {more}."
+    return Page(page.title, content.decode(), note)
 
 
-def _chosen_columns(
-    result: SweepResult,
-    columns: object,
-    known: str | Sequence[str] | None,
-    other: str | None,
-    *,
-    single: bool,
-) -> tuple[dict[str, Any], list[str], str | None]:
-    """Return the columns to show, those that were factored out, and the one to look for."""
-    given = _by_name(columns, "columns")
-    if known is None:
-        alias = _names_given(result, given)
-        own = {alias.get(name, name): values for name, values in result.columns.items()}
-        factored = [alias.get(name, name) for name in result.known]
-        if other is None and result.other is not None:
-            other = alias.get(result.other, result.other)
-        given = {**own, **given}
-        if not factored and not single:
-            raise ValueError("known must name the columns that were factored out, got None")
-    else:
-        factored = [known] if isinstance(known, str) else list(known)
-        if not factored:
-            raise ValueError("known must name at least one of the columns, got an empty list")
-    for argument, name in (*(("known", each) for each in factored), ("other", other)):
-        if name is not None and name in result.columns and name not in given:
-            given[name] = result.columns[name]
-        if name not in given and (name is not None or argument == "known"):
-            raise ValueError(
-                f"{argument} must be one of the columns ({listed(given)}), got "
-                f"{shown(name)}{did_you_mean(name, given)}"
-            )
-    return given, factored, other
-
-
-def _names_given(result: SweepResult, given: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names under which labels of the result are among the columns given."""
-    one = result.known if len(result.known) == 1 else ()  # measures have the names of several
-    found = {}
-    for own in {*one, result.other} & result.columns.keys() - given.keys():
-        labels = result.columns[own]
-        name = next((name for name, values in given.items() if _is_same(labels, values)), None)
-        if name is not None:
-            found[own] = name
-    return found
-
-
-def _is_same(labels: Column, values: object) -> bool:
+def inline_html(result: Any) -> str:
+    """Return the page of a sweep or a fitted model for a notebook; empty if it can have none."""
     try:
-        other = encode_column(values)
-    except (TypeError, ValueError):  # not labels
-        return False
-    return labels.names == other.names and np.array_equal(labels.codes, other.codes)
+        return show(result)._repr_html_()
+    except ValueError:  # three dimensions, no finished map, or a sweep without labels
+        return ""
 
 
-def check_page(path: object, title: object) -> Path:
+def _check_page(path: object, title: object) -> Path:
     """Return the file to write, or refuse a place or a title that cannot be used."""
     target = check_path(path, "path")
     check_target(target)
@@ -223,37 +300,10 @@ def check_page(path: object, title: object) -> Path:
     return target
 
 
-def _by_name(values: object, argument: str) -> dict[str, Any]:
-    """Return columns or features by name, of a mapping or a data frame."""
-    if values is None:
-        return {}
-    if not hasattr(values, "items"):  # a data frame has columns, but is not a mapping
-        raise TypeError(f"{argument} must be a mapping from names, got {type(values).__name__}")
-    named = dict(values.items())
-    for name in named:
-        if not isinstance(name, str):
-            raise TypeError(f"names of {argument} must be text, got {shown(name)}")
-    return named
-
-
-def _check_commands(commands: object, result: SweepResult) -> list[str]:
-    if commands is None:
-        return constructor_calls(result)
-    if not isinstance(commands, list | tuple) or not all(isinstance(c, str) for c in commands):
-        kind = type(commands).__name__
-        raise TypeError(f"commands must be a list with one text per map, got {kind}")
-    n, n_maps = len(commands), len(result.maps)
-    if n != n_maps:
-        raise ValueError(f"commands has {n} entries but result has {n_maps} maps")
-    return list(commands)
-
-
-def plain_provenance(provenance: object) -> dict[str, Any]:
-    """Return the settings behind a page as JSON can hold them."""
-    if provenance is not None and not isinstance(provenance, Mapping):
-        raise TypeError(f"provenance must be a mapping, got {type(provenance).__name__}")
-    try:
-        plain: dict[str, Any] = json.loads(json.dumps(dict(provenance or {}), allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"provenance must hold values that JSON can hold: {error}") from None
-    return plain
+def _render(page: PageData, most: int) -> tuple[int, bytes]:
+    """Return how many points a page does not show, and its bytes."""
+    facts, arrays = build_payload(page, most)
+    # The commands are kept apart from the facts, because they depend on the page's folder.
+    commands = [made.command for made in page.maps]
+    contents = {"facts": facts, "commands": commands, "provenance": page.provenance}
+    return facts["notShown"], build_page(page.title, contents, arrays)

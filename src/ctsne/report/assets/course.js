@@ -43,11 +43,11 @@ function connectCourse(data, state) {
 function placesOf(facts, line) {
   const values = line.maps.map((map) => facts.maps[map].value);
   const isNumber = values.every((value) => value !== null);
-  const isLog = isNumber && line.steering !== "strength" && values.every((value) => value > 0);
+  const isLog = isNumber && line.knob !== "strength" && values.every((value) => value > 0);
   return {
     places: values.map((value, place) => (isLog ? -Math.log10(value) : isNumber ? value : place)),
     names: values.map((value, place) => (isNumber ? short(value) : String(place + 1))),
-    about: !isNumber ? "setting, in the order of the table" : `${line.steering}${isLog ? " (logarithmic)" : ""}, weak to strong →`,
+    about: !isNumber ? "setting, in the order of the table" : `${line.knob}${isLog ? " (logarithmic)" : ""}, weak to strong →`,
   };
 }
 

@@ -16,49 +16,21 @@ from numpy.typing import NDArray
 
 from ctsne._core.messages import size_text
 
-# Functions only, so their order does not matter; ``start.js`` calls them.
-_SCRIPTS = (
-    "data.js",
-    "state.js",
-    "colors.js",
-    "shortening.js",
-    "look.js",
-    "scrolling.js",
-    "menus.js",
-    "gl.js",
-    "splat.js",
-    "grid.js",
-    "pointer.js",
-    "panel.js",
-    "names.js",
-    "picture.js",
-    "panels.js",
-    "controls.js",
-    "suggestion.js",
-    "legend.js",
-    "selection.js",
-    "points.js",
-    "find.js",
-    "charts.js",
-    "course.js",
-    "tables.js",
-    "copying.js",
-    "saving.js",
-    "printing.js",
-    "start.js",
-)
 # Nothing is loaded; only our script runs and only our style sheet applies.
 _POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {style}; "
     "script-src {script}"
 )
+_ASSETS = resources.files("ctsne.report") / "assets"
 
 
 def build_page(
     title: str, contents: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> bytes:
     """Return the bytes of a page whose scripts find the contents (as JSON) and arrays by name."""
-    own = "\n".join(_asset(name) for name in _SCRIPTS)
+    # Functions and constants, so their order does not matter; start.js calls them.
+    names = sorted(asset.name for asset in _ASSETS.iterdir() if asset.name.endswith(".js"))
+    own = "\n".join(map(_asset, sorted(names, key="start.js".__eq__)))
     script = f'(() => {{\n"use strict";\n{own}}})();'
     style = _asset("page.css") + _asset("print.css")
     data = [
@@ -72,13 +44,13 @@ def build_page(
         "policy": [_POLICY.format(style=_digest(style), script=_digest(script)).encode()],
         "title": [html.escape(title).encode(errors="replace")],
         "style": [style.encode()],
-        "data": [each for start, text in data for each in (start, text, b"</script>\n")],
+        "data": [piece for start, text in data for piece in (start, text, b"</script>\n")],
         "scripts": [f"<script>{script}</script>".encode()],
         "size": [b""],
     }
     # Text and names of the template alternate. What is inserted is never searched, and copied once.
-    parts = re.split(r"{{(\w+)}}", _asset("page.html"))
-    pieces = [known[part] if place % 2 else [part.encode()] for place, part in enumerate(parts)]
+    texts = re.split(r"{{(\w+)}}", _asset("page.html"))
+    pieces = [known[text] if place % 2 else [text.encode()] for place, text in enumerate(texts)]
     size = sum(len(text) for piece in pieces for text in piece)
     known["size"][0] = size_text(size).encode()
     return b"".join(text for piece in pieces for text in piece)
@@ -89,7 +61,7 @@ def _digest(text: str) -> str:
 
 
 def _asset(name: str) -> str:
-    return (resources.files("ctsne.report") / "assets" / name).read_text("utf-8")
+    return (_ASSETS / name).read_text("utf-8")
 
 
 def _json(content: Any) -> bytes:

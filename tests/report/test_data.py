@@ -1,4 +1,4 @@
-"""The maps as the page stores them, and the estimator of each as it would be typed."""
+"""The estimator of each map as it would be typed."""
 
 from __future__ import annotations
 
@@ -9,17 +9,23 @@ import numpy as np
 
 from ctsne import ConditionalTSNE
 from ctsne.methods import is_used
-from ctsne.pl.palette import METHOD_COLORS
-from ctsne.report.maps import constructor_calls, packed_map, sweep_facts
+from ctsne.report.data import read_page
 from ctsne.sweep.grid import IRRELEVANT, plain_value
 
-from .conftest import made_up
+from .conftest import Made, made_up
+
+NOTHING = dict.fromkeys(("other", "features", "names", "title"))
+
+
+def commands(made: Made) -> list[str]:
+    page = read_page(made.result, columns=made.columns, known="batch", mixing=0.5, **NOTHING)
+    return [shown.command for shown in page.maps]
 
 
 def calls(grid: Any, **estimator: Any) -> list[str]:
-    result, _ = made_up(12, grid=grid)
+    result, columns = made_up(12, grid=grid)
     given = ConditionalTSNE(random_state=0).get_params(deep=False) | estimator
-    return constructor_calls(replace(result, estimator=given))
+    return commands(Made(replace(result, estimator=given), columns))
 
 
 def test_names_the_setting_then_what_is_no_default() -> None:
@@ -63,27 +69,10 @@ def test_typed_again_it_is_the_same_estimator() -> None:
         {"method": "original", "beta_low": [0.1], "dof": [0.5]},
         {"method": "joint", "align": ["mutual"], "odds": [2.5]},
     ]
-    result, _ = made_up(12, grid=grid)
-    for swept, call in zip(result.maps, constructor_calls(result), strict=True):
+    made = made_up(12, grid=grid)
+    for swept, call in zip(made.result.maps, commands(made), strict=True):
         again = eval(call, {"ConditionalTSNE": ConditionalTSNE}).get_params(deep=False)
-        wanted = {**result.estimator, **swept.parameters}
+        wanted = {**made.result.estimator, **swept.parameters}
         for name, value in wanted.items():
             if name not in IRRELEVANT and is_used(name, wanted):
                 assert plain_value(again[name]) == plain_value(value), name
-
-
-def test_a_diagnostic_with_one_value_is_stored_once() -> None:
-    swept = made_up(12).result.maps[2]
-    same = np.full(12, 30, np.float32) + np.linspace(0, 0.01, 12, dtype=np.float32)
-    changed = replace(swept, diagnostics=swept.diagnostics | {"perplexity": same})
-    packed = packed_map(changed, np.arange(12))
-    assert packed.constant == {"perplexity": 30.01}
-    assert set(packed.highest) == {"other_share", "largest_weight"}
-    assert set(packed.arrays) == {"positions", *packed.highest}
-    assert sum(each.nbytes for each in packed.arrays.values()) == 12 * 6
-
-
-def test_lines_have_the_colour_of_their_method() -> None:
-    lines = sweep_facts(made_up(12).result)["lines"]
-    assert [line["method"] for line in lines] == ["tsne", "joint", "revised"]
-    assert [line["color"] for line in lines] == [METHOD_COLORS[line["method"]] for line in lines]

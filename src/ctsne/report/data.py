@@ -1,0 +1,386 @@
+"""What a page shows, as plain data; and a sweep, a model or placed points turned into it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ctsne._core.messages import did_you_mean, label_text, listed, shown
+from ctsne._core.vocabulary import of_column
+from ctsne.estimator import ConditionalTSNE
+from ctsne.fit.fitting import point_diagnostics
+from ctsne.labels import Column, encode_column
+from ctsne.labels.columns import columns_by_name
+from ctsne.methods import METHODS, is_used
+from ctsne.pl.palette import MISSING, REFERENCE
+from ctsne.placing.place import Placement
+from ctsne.report.columns import MATCHED, PageColumn, matched_column, read_column, read_feature
+from ctsne.settings import DEFAULTS
+from ctsne.storage.model import label_name
+from ctsne.sweep import Line, SweepResult, SweptMap
+from ctsne.sweep.grid import IRRELEVANT, plain_value
+
+# Columns that every page of placed points has.
+PLACED, DISTANCE = "near or far", "distance to map"
+
+
+@dataclass(frozen=True, eq=False)
+class PageMap:
+    """One map, or why there is none."""
+
+    title: str
+    embedding: NDArray[np.float32] | None  # of shape (n, 1) or (n, 2); None if it failed
+    method: str = "tsne"
+    setting: str = ""  # the value of its knob in words
+    value: float | None = None  # the same as a number, if it is one
+    measures: Mapping[str, float] = field(default_factory=dict)
+    diagnostics: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    seconds: float | None = None
+    error: str | None = None
+    command: str = ""  # what makes this map, to copy
+
+
+@dataclass(frozen=True, eq=False)
+class PageLine:
+    """Maps that differ only in the value of a knob, the weakest first, by their numbers."""
+
+    title: str
+    method: str
+    maps: Sequence[int]
+    knob: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PageData:
+    """Everything that a page shows."""
+
+    maps: Sequence[PageMap]
+    lines: Sequence[PageLine]
+    title: str = ""
+    columns: Sequence[PageColumn] = ()
+    known: Sequence[str] = ()  # names of the columns that were factored out
+    other: str | None = None  # the column to look for
+    names: Any = None  # of the points
+    # Numbers of the maps to choose from, by line, strength and seed, and the mixing to reach.
+    choices: Sequence[Sequence[Sequence[int]]] = ()
+    targets: Mapping[str, float] = field(default_factory=dict)
+    single: bool = True  # one map, so nothing to choose
+    sampled_from: int | None = None
+    missing: tuple[str, str] = ("missing", MISSING)  # text and colour of points without a label
+    placed: Mapping[str, float] | None = None  # counts of placed points
+    above: NDArray[np.bool_] | None = None  # points drawn last, and kept in a sample
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of points, and the dimensions of their maps."""
+        shapes = [made.embedding.shape for made in self.maps if made.embedding is not None]
+        if not shapes:
+            raise ValueError("result has no finished map to show")
+        n, dimensions = shapes[0]
+        if dimensions > 2:
+            raise ValueError(
+                f"result has maps of {dimensions} dimensions; a page needs n_components=2"
+            )
+        return n, dimensions
+
+
+def read_page(
+    result: SweepResult | ConditionalTSNE,
+    *,
+    columns: Any,
+    known: str | Sequence[str] | None,
+    other: str | None,
+    features: Any,
+    mixing: float | Mapping[str, float],
+    names: Any,
+    title: str | None,
+    commands: Sequence[str] | None = None,
+    provenance: Any = None,
+) -> PageData:
+    """Turn a sweep or a fitted model into a page, with the columns and texts asked for."""
+    if isinstance(result, ConditionalTSNE):
+        page, labels = _read_model(result)
+    elif isinstance(result, SweepResult):
+        page, labels = _read_sweep(result, mixing), dict(result.columns)
+    else:
+        what = "result must be the result of ctsne.sweep.sweep or a fitted ConditionalTSNE"
+        raise TypeError(f"{what}, got {type(result).__name__}")
+    if not isinstance(title, str | None):
+        raise TypeError(f"title must be text, got {type(title).__name__}")
+    page, chosen = _choose_columns(page, labels, _by_name(columns, "columns"), known, other)
+    if title is None:
+        what = "Map" if page.single else "Maps"
+        title = f"{what} without {' and '.join(page.known)}" if page.known else what
+    maps = _with_commands(page.maps, commands)
+    n, _ = page.shape
+    _check_names(names, n, f"the maps have {n} points")
+    read = [
+        read_column(name, values, n=n, as_labels=name in (*page.known, page.other))
+        for name, values in chosen.items()
+    ]
+    read += [read_feature(*item, n=n) for item in _by_name(features, "features").items()]
+    found = (made.diagnostics["matched"] for made in page.maps if "matched" in made.diagnostics)
+    matched = next(found, None)  # the same in all maps
+    if matched is not None and MATCHED not in chosen:
+        read.append(matched_column(matched))
+    plain = _plain_provenance(provenance)
+    return replace(page, title=title, maps=maps, columns=read, names=names, provenance=plain)
+
+
+def _read_sweep(result: SweepResult, mixing: float | Mapping[str, float]) -> PageData:
+    """Return the maps of a sweep along its lines, and those to choose from."""
+    place = {id(swept): index for index, swept in enumerate(result.maps)}
+
+    def indices(chosen: Iterable[SweptMap]) -> list[int]:
+        return [place[id(swept)] for swept in chosen]
+
+    lines = result.lines()
+    line_of = {id(swept): line for line in lines for swept in line.maps}
+    try:
+        choices = [[indices(group) for group in line] for line in result.candidates()]
+    except ValueError:  # mixing cannot be measured: a single label
+        choices = []
+    return PageData(
+        [_swept_map(swept, line_of.get(id(swept)), result.estimator) for swept in result.maps],
+        [
+            PageLine(line.title, line.parameters["method"], indices(line.maps), line.steering)
+            for line in lines
+        ],
+        known=result.known,
+        other=result.other,
+        choices=choices,
+        targets=result.targets(mixing),
+        single=False,
+        sampled_from=result.sampled_from,
+    )
+
+
+def _swept_map(swept: SweptMap, line: Line | None, estimator: Mapping[str, Any]) -> PageMap:
+    """Return a map of a sweep; one that failed is on no line."""
+    title, setting, value = swept.title, "", None
+    if line is not None:
+        if line.steering in swept.parameters:
+            value = swept.parameters[line.steering]
+            setting = replace(line, parameters={line.steering: value}).title
+        title = ", ".join(filter(None, [line.title, setting]))
+    return PageMap(
+        title,
+        swept.embedding,
+        {**estimator, **swept.parameters}["method"],
+        setting,
+        float(value) if isinstance(value, Real) else None,
+        {name: float(x) for name, x in swept.measures.items() if math.isfinite(x)},
+        swept.diagnostics,
+        swept.seconds if math.isfinite(swept.seconds) else None,
+        swept.error,
+        _constructor_call(estimator, swept.parameters),
+    )
+
+
+def _read_model(model: ConditionalTSNE) -> tuple[PageData, dict[str, Column]]:
+    """Return the map of a fitted model with its setting, and its labels by name."""
+    check_is_fitted(model)
+    knob = METHODS[model.method].knob
+    value = None if knob is None else getattr(model, f"{knob}_")
+    parameters = {"method": model.method} | ({} if value is None else {str(knob): value})
+    measures: dict[str, float] = {}
+    if isinstance(model.mixing_, dict):
+        measures = {of_column("mixing", name): mixed for name, mixed in model.mixing_.items()}
+    elif model.mixing_ is not None:
+        measures = {"mixing": float(model.mixing_)}
+    title = Line(parameters, None, ()).title
+    made = PageMap(
+        title,
+        model.embedding_,
+        model.method,
+        measures=measures,
+        diagnostics=point_diagnostics(model),
+        command=_constructor_call(model.get_params(deep=False), parameters),
+    )
+    labels = {} if model.labels_ is None else columns_by_name(model.labels_, label_name(model))
+    return PageData([made], [PageLine(title, model.method, [0])], known=tuple(labels)), labels
+
+
+def read_placed(
+    placed: Placement,
+    positions: NDArray[np.floating],
+    *,
+    columns: Any,
+    names: Any,
+    title: str,
+    provenance: Any,
+) -> PageData:
+    """Turn placed points into a page, above those of the reference, which have no labels."""
+    n, m = len(positions), len(placed.embedding)
+    given = _by_name(columns, "columns")
+    for name in given:
+        if name in (PLACED, DISTANCE):
+            raise ValueError(f"columns: {shown(name)} cannot be the name of a column here")
+
+    def of_all(labels: Column) -> Column:
+        codes = np.concatenate([np.full(n, -1, np.int32), labels.codes])
+        return Column(codes, labels.names, labels.counts)
+
+    chosen: dict[str, Any] = {
+        name: of_all(encode_column(values, n=m, argument=f"columns[{name!r:.60}]"))
+        for name, values in given.items()
+    }
+    chosen[PLACED] = of_all(encode_column(np.where(placed.far, "far", "near")))
+    chosen[DISTANCE] = np.concatenate([np.full(n, np.nan), placed.distance])
+    known = next(iter(chosen))
+    _check_names(names, m, f"{m} points were placed")
+    own = [f"placed {row}" for row in range(m)] if names is None else list(map(label_text, names))
+    whole = np.concatenate([positions, placed.embedding]).astype(np.float32)
+    return PageData(
+        [PageMap("Placed points above the reference", whole)],
+        [PageLine("t-SNE", "tsne", [0])],
+        title,
+        [
+            read_column(name, values, n=n + m, as_labels=name == known)
+            for name, values in chosen.items()
+        ],
+        [known],
+        names=[f"reference {row}" for row in range(n)] + own,
+        missing=("reference", REFERENCE),
+        placed={
+            "points": m,
+            "reference": n,
+            "far": int(placed.far.sum()),
+            "limit": float(placed.far_distance),
+        },
+        above=np.arange(n + m) >= n,
+        provenance=_plain_provenance(provenance),
+    )
+
+
+def _choose_columns(
+    page: PageData,
+    labels: Mapping[str, Column],
+    given: dict[str, Any],
+    known: str | Sequence[str] | None,
+    other: str | None,
+) -> tuple[PageData, dict[str, Any]]:
+    """Name the columns that were factored out and the one to look for; return all to show."""
+    if known is None:
+        alias = _names_given(page, labels, given)
+        factored = [alias.get(name, name) for name in page.known]
+        if not factored and not page.single:
+            raise ValueError("known must name the columns that were factored out, got None")
+        if other is None and page.other is not None:
+            other = alias.get(page.other, page.other)
+        given = {**{alias.get(name, name): column for name, column in labels.items()}, **given}
+    else:
+        factored = [known] if isinstance(known, str) else list(known)
+        if not factored:
+            raise ValueError("known must name at least one of the columns, got an empty list")
+    wanted = [("known", name) for name in factored]
+    for argument, name in wanted if other is None else [*wanted, ("other", other)]:
+        if name in labels and name not in given:
+            given[name] = labels[name]
+        if name not in given:
+            raise ValueError(
+                f"{argument} must be one of the columns ({listed(given)}), got "
+                f"{shown(name)}{did_you_mean(name, given)}"
+            )
+    return replace(page, known=factored, other=other), given
+
+
+def _names_given(
+    page: PageData, labels: Mapping[str, Column], given: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return the names under which labels of the result are among the columns given."""
+    one = page.known if len(page.known) == 1 else ()  # measures have the names of several
+    found = {}
+    for own in labels.keys() & {*one, page.other} - given.keys():
+        name = next((name for name in given if _is_same(labels[own], given[name])), None)
+        if name is not None:
+            found[own] = name
+    return found
+
+
+def _is_same(labels: Column, values: object) -> bool:
+    try:
+        other = encode_column(values)
+    except (TypeError, ValueError):  # not labels
+        return False
+    return labels.names == other.names and np.array_equal(labels.codes, other.codes)
+
+
+def _check_names(names: Any, n: int, there: str) -> None:
+    """Refuse anything but a list with a name for each of ``n`` points, or None."""
+    if isinstance(names, str | bytes) or not (names is None or hasattr(names, "__len__")):
+        raise TypeError(f"names must be a list with one name per point, got {type(names).__name__}")
+    if names is not None and len(names) != n:
+        raise ValueError(f"names has {len(names)} entries but {there}")
+
+
+def _by_name(values: Any, argument: str) -> dict[str, Any]:
+    """Return columns or features by name, of a mapping or a data frame."""
+    if values is None:
+        return {}
+    if not hasattr(values, "items"):  # a data frame has columns, but is not a mapping
+        raise TypeError(f"{argument} must be a mapping from names, got {type(values).__name__}")
+    named = dict(values.items())
+    for name in named:
+        if not isinstance(name, str):
+            raise TypeError(f"names of {argument} must be text, got {shown(name)}")
+    return named
+
+
+def _with_commands(maps: Sequence[PageMap], commands: Any) -> list[PageMap]:
+    """Return the maps with the commands given, or their own."""
+    if commands is None:
+        return list(maps)
+    if not isinstance(commands, list | tuple) or not all(isinstance(c, str) for c in commands):
+        kind = type(commands).__name__
+        raise TypeError(f"commands must be a list with one text per map, got {kind}")
+    if len(commands) != len(maps):
+        raise ValueError(f"commands has {len(commands)} entries but result has {len(maps)} maps")
+    return [replace(made, command=text) for made, text in zip(maps, commands, strict=True)]
+
+
+def _plain_provenance(provenance: object) -> dict[str, Any]:
+    """Return the settings behind a page as JSON can hold them."""
+    if provenance is not None and not isinstance(provenance, Mapping):
+        raise TypeError(f"provenance must be a mapping, got {type(provenance).__name__}")
+    try:
+        plain: dict[str, Any] = json.loads(json.dumps(dict(provenance or {}), allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"provenance must hold values that JSON can hold: {error}") from None
+    return plain
+
+
+def _constructor_call(estimator: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
+    """Write the estimator of a map in Python, without defaults and unused parameters."""
+    whole = {**estimator, **parameters}
+    changed = {
+        name: value
+        for name, value in estimator.items()
+        if name not in (*IRRELEVANT, *parameters)
+        and plain_value(value) != plain_value(DEFAULTS[name])
+        and is_used(name, whole)
+    }
+    arguments = (f"{name}={_typed(value)}" for name, value in {**parameters, **changed}.items())
+    return f"ConditionalTSNE({', '.join(arguments)})"
+
+
+def _typed(value: Any) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        pairs = (f"{_typed(label)}: {_typed(number)}" for label, number in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if value is None or isinstance(value, bool | int | float):
+        return repr(value)
+    return f"<array of shape {np.shape(value)}>"  # a start or an alignment, too long to show
