@@ -199,7 +199,7 @@ def test_a_map_made_in_python(adata: anndata.AnnData, run_json: RunJson) -> None
     tl.ctsne(adata, ["batch", "plate"], strength={"batch": 0.5, "plate": 1}, key_added="b", **SHORT)
     adata.write_h5ad("cells.h5ad")
     text = run_json("cite", "cells.h5ad", "--key", "a")["text"]
-    assert f"(strength {adata.uns['a']['found']['strength']:.3g}, on a scale" in text
+    assert f"(strength {adata.uns['a']['results']['strength']:.3g}, on a scale" in text
     assert 'compared in the representation "X_other".' in text
     assert "started from given positions [describe them]" in text
     assert f"with ctsne {ctsne.__version__}." in text

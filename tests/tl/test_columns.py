@@ -37,10 +37,10 @@ def test_the_map_is_that_of_the_estimator(cells: Any, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.filterwarnings("ignore:mixing=:UserWarning")
+@pytest.mark.filterwarnings("ignore::ctsne._core.messages.CtsneWarning")
 def test_the_values_found_are_kept_by_column(cells: Any) -> None:
     tl.ctsne(cells, ["phase", "half"], mixing={"phase": 0.6, "half": 0.9}, **QUICK)
-    found = cells.uns["ctsne"]["found"]
+    found = cells.uns["ctsne"]["results"]
     assert list(found["strength"]["column"]) == list(found["mixing"]["column"]) == ["phase", "half"]
     for name, value in zip(found["mixing"]["column"], found["mixing"]["value"], strict=True):
         assert value == mixing(cells.obsm["X_ctsne"], cells.obs[name])
@@ -113,14 +113,14 @@ def patients(n: int) -> anndata.AnnData:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*(too few points|no counterpart|not reached):UserWarning")
+@pytest.mark.filterwarnings("ignore::ctsne._core.messages.CtsneWarning")
 @pytest.mark.skipif("CTSNE_DATA" not in os.environ, reason="CTSNE_DATA is unset")
 def test_condition_and_donor_of_blood_cells() -> None:
     """Real cells, two nuisance variables: both reach their own mixing."""
     adata = patients(3000)
     wanted = {"stim": 0.7, "donor": 0.96}
     tl.ctsne(adata, ["stim", "donor"], mixing=wanted)
-    found = adata.uns["ctsne"]["found"]["mixing"]
+    found = adata.uns["ctsne"]["results"]["mixing"]
     for name, value in zip(found["column"], found["value"], strict=True):
         assert value == pytest.approx(wanted[name], abs=0.03)
     tl.ctsne(adata, ["stim", "donor"], method="tsne", key_added="plain")

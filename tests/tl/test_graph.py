@@ -15,9 +15,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import ctsne
-import ctsne.tl.graph as graph
 from ctsne import ConditionalTSNE
 from ctsne.affinity.result import symmetric_matrix
+from ctsne.tl import fields
 
 QUICK: dict[str, Any] = {"perplexity": 5, "n_iter": 30, "early_exaggeration_iter": 10}
 STORED = ("ctsne_connectivities", "ctsne_distances")
@@ -71,9 +71,9 @@ def test_graphs_in_blocks_are_those_of_the_formulas(n: int, length: int, k: int,
     matrix = symmetric_matrix(indices.astype(np.int32), rows, 1)
     largest = np.sqrt(matrix.toarray().max(axis=1))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graph, "_ENTRIES_AT_ONCE", 7)
-        weights = graph.scaled_similarities(matrix)
-        distances = graph.strongest_as_distances(weights, k)
+        patch.setattr(fields, "_ENTRIES_AT_ONCE", 7)
+        weights = fields.scaled_similarities(matrix)
+        distances = fields.strongest_as_distances(weights, k)
     assert_allclose(weights.toarray(), matrix.toarray() / np.outer(largest, largest), 1e-5)
     for found, row in zip(distances.toarray(), weights.toarray(), strict=True):
         order = np.argsort(-row, kind="stable")[: min(k, np.count_nonzero(row))]
@@ -93,11 +93,11 @@ def test_a_later_map_without_a_graph_removes_it(blood: Any) -> None:
 
 def test_never_replaces_the_graph_of_another_program(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", **QUICK)
-    sc.pp.neighbors(blood, n_neighbors=5, key_added="ctsne_neighbors")
+    sc.pp.neighbors(blood, n_neighbors=5, method="gauss", key_added="ctsne_neighbors")
     with pytest.raises(ValueError, match=r'replace adata.uns\["ctsne_neighbors"\], not written by'):
         stored(blood)
     ctsne.tl.ctsne(blood, "phase", **QUICK)
-    assert blood.uns["ctsne_neighbors"]["params"]["method"] == "umap"
+    assert blood.uns["ctsne_neighbors"]["params"]["method"] == "gauss"
     blood.obsp["other_distances"] = sparse.eye_array(700).tocsr()
     with pytest.raises(ValueError, match=r'replace adata.obsp\["other_distances"\]'):
         stored(blood, key_added="other")
@@ -121,7 +121,7 @@ def test_in_a_copy_a_view_and_a_file(blood: Any, backed: Any, tmp_path: Path) ->
 
 
 def test_of_a_graph_and_again_of_itself(blood: Any) -> None:
-    sc.pp.neighbors(blood, n_neighbors=16)
+    sc.pp.neighbors(blood, n_neighbors=16, method="gauss")
     stored(blood, neighbors_key="neighbors", method="tsne")
     params = blood.uns["ctsne_neighbors"]["params"]
     assert params["metric"] == "euclidean" and "use_rep" not in params

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import ctsne
 from ctsne import ConditionalTSNE, tl
 from ctsne.cli.main import main
 from ctsne.datasets import make_synthetic
+from ctsne.storage.record import record_in
 
 QUICK: dict[str, Any] = {"perplexity": 8, "n_iter": 40, "early_exaggeration_iter": 20}
 NEW = 40
@@ -50,6 +52,14 @@ def embedded(reference: Any, **options: Any) -> Any:
 def fitted(reference: Any, **options: Any) -> ConditionalTSNE:
     model = ConditionalTSNE(random_state=0, **QUICK, **options)
     return model.fit(reference.obsm["X_pca"], labels=reference.obs["batch"])
+
+
+def with_record(made: Any, **changes: Any) -> Any:
+    """Return a copy whose settings record says something else."""
+    changed, record = made.copy(), record_in(made.uns["ctsne"])
+    assert record is not None
+    changed.uns["ctsne"]["record"] = replace(record, **changes).to_json()
+    return changed
 
 
 def test_a_map_and_its_model_place_cells_alike(halves: tuple[Any, Any]) -> None:
@@ -229,22 +239,8 @@ def test_a_model_of_the_command_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     halves[0].write_h5ad("reference.h5ad")
-    words = [
-        "embed",
-        "reference.h5ad",
-        "--labels",
-        "batch",
-        "-o",
-        "reference.h5ad",
-        "-q",
-        "--perplexity",
-        "8",
-        "--n-iter",
-        "40",
-        "--model",
-        "model.ctsne",
-    ]
-    assert main(words) == 0
+    options = "--labels batch -o reference.h5ad -q --perplexity 8 --n-iter 40 --model model.ctsne"
+    assert main(["embed", "reference.h5ad", *options.split()]) == 0
     model = ctsne.load("model.ctsne")
     placed = tl.transform(halves[1], model, copy=True)  # knows its column and representation
     wanted = model.transform(halves[1].obsm["X_pca"], halves[1].obs["batch"])
@@ -267,20 +263,22 @@ def test_an_earlier_map_is_replaced(halves: tuple[Any, Any]) -> None:
 def test_what_cannot_work_is_refused_and_changes_nothing(halves: tuple[Any, Any]) -> None:
     made, new = embedded(halves[0]), halves[1].copy()
     before = (set(new.obs), set(new.obsm), set(new.uns))
-    array = made.copy()
-    del array.uns["ctsne"]["params"]["labels"]
-    graph = made.copy()
-    graph.uns["ctsne"]["params"]["neighbors_key"] = "neighbors"
+    array = embedded(halves[0], labels=halves[0].obs["batch"].to_numpy())
     other = made.copy()
     del other.uns["ctsne"]
+    placed = tl.transform(new, made, copy=True)
     cases: list[tuple[Any, dict[str, Any], str]] = [
         (ConditionalTSNE(), {}, "not fitted"),
         ("model.ctsne", {}, "ctsne.load reads a model"),
         (halves[0], {}, "no map \"?'ctsne"),
         (made, {"basis": "umap"}, "no map 'umap'"),
         (array, {}, "given as an array"),
-        (graph, {}, "made from a graph"),
-        (other, {}, "was not made by ctsne"),
+        (with_record(made, options={"neighbors_key": "neighbors"}), {}, "made from a graph"),
+        (with_record(made, parameters={"align": np.ones(3)}), {}, "aligned with an array"),
+        (with_record(made, parameters={"mixing": 0.5}, results={}), {}, "not stored"),
+        (with_record(made, parameters={"method": "jont"}), {}, "did you mean 'joint'"),
+        (other, {}, "no map made by ctsne"),
+        (placed, {}, "no map made by ctsne"),
         (made, {"key_added": "a/b"}, "key_added must be a name"),
         (made, {"align": "X_pca"}, "has no effect"),
         (made, {"use_rep": "X_harmony"}, "has 4 columns"),

@@ -139,6 +139,7 @@ def _made_in_python(source: Path, key: str) -> tuple[dict[str, Any], dict[str, s
     from ctsne.io import suffix_of
     from ctsne.io.anndata import find_entry
     from ctsne.io.hdf5 import opened, read_element
+    from ctsne.storage.record import Record
 
     if source.is_dir() or suffix_of(source) != ".h5ad":
         return None
@@ -148,9 +149,10 @@ def _made_in_python(source: Path, key: str) -> tuple[dict[str, Any], dict[str, s
         if "provenance" in entry or "params" not in entry:
             return None
         stored = dict(read_element(entry["params"]))
-        found = dict(read_element(entry["found"])) if "found" in entry else {}
+        found = dict(read_element(entry["results"])) if "results" in entry else {}
         stored |= {name: value for name, value in found.items() if name in KNOBS}
-        versions = dict(read_element(entry["versions"])) if "versions" in entry else {}
+        record = Record.from_json(str(read_element(entry["record"]))) if "record" in entry else None
+        versions = {} if record is None else record.versions
         named = {each.name: each.dest for each in PARAMETERS}
         params = {str(named.get(name, name)): _of_option(each) for name, each in stored.items()}
         return params, {name: str(each) for name, each in versions.items()}

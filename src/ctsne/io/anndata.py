@@ -99,25 +99,34 @@ def uns_entry(settings: str) -> dict[str, Any]:
         shown["highly_variable"] = source.n_variable is not None
     if options.get("align_rep") is not None:
         shown["align"] = options["align_rep"]
-    params = {}
-    for name, value in shown.items():
+    results = content["results"]
+    return {
+        "record": settings,
+        "params": _readable(shown, "column" if several else "label"),
+        "results": _readable(results, "column"),
+    }
+
+
+def _readable(values: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return values of a record in a form that AnnData can hold."""
+    readable: dict[str, Any] = {}
+    for name, value in values.items():
         match value:
             case None | False | []:
                 continue
             case {"per label": pairs}:
                 names, numbers = zip(*pairs, strict=True) if pairs else ((), ())
                 texts = np.array([str(text) for text in names], object)
-                values = np.array(numbers, np.float64) if numbers else np.empty(0)
-                params[name] = {"column" if several else "label": texts, "value": values}
+                readable[name] = {kind: texts, "value": np.array(numbers, np.float64)}
             case {"array": _}:
-                params[name] = "array"
+                readable[name] = "array"
             case [label]:
-                params[name] = label
+                readable[name] = label
             case [*_]:
-                params[name] = np.array(value, object)
+                readable[name] = np.array(value, object)
             case _:
-                params[name] = value
-    return {"record": settings, "params": params}
+                readable[name] = value
+    return readable
 
 
 class GraphFields(NamedTuple):

@@ -9,16 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne._core.messages import shown
+from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne.estimator import ConditionalTSNE
-from ctsne.io.anndata import labels_of, map_keys, map_name
+from ctsne.evaluate import summarize_diagnostics
+from ctsne.evaluate.neighbors import read_labels
+from ctsne.fit.fitting import point_diagnostics
+from ctsne.io.anndata import column_names, labels_of, map_keys
 from ctsne.labels import encode_labels
 from ctsne.layout.descent import Callback
-from ctsne.methods import METHODS
+from ctsne.methods import METHODS, is_used
+from ctsne.storage.record import Record, fit_results
 from ctsne.tl import fields
-from ctsne.tl.graph import taken_by_graph, write_graph
 
 if TYPE_CHECKING:
     from anndata import AnnData
+
+# Parameters that never change the map.
+_NO_EFFECT = ("callback", "callback_every", "n_jobs", "verbose")
 
 
 def ctsne(
@@ -120,10 +127,11 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
           conditioned graph does. For ``method="original"`` and ``"tsne"`` this is the graph of
           t-SNE, because they do not condition the similarities
         - ``uns[key_added]``: ``"params"`` that affect the map (one number per label or column as
-          arrays ``"label"`` or ``"column"``, and ``"value"``), ``"kl_divergence"``, ``"n_iter"``,
-          ``"recall"``; the fields' names, ``"diagnostics_keys"``; ``"diagnostics"``, their summary;
-          ``"versions"`` of ctsne and of what it uses; and with ``mixing``, ``"found"``, the
-          strength (or beta) and the mixing of the map, of several columns by name
+          arrays ``"label"`` or ``"column"``, and ``"value"``); ``"results"``: the strength (or
+          beta), ``"kl_divergence"``, ``"n_iter"``, ``"recall"``, and with ``mixing`` the mixing
+          reached; the fields' names, ``"diagnostics_keys"``; ``"diagnostics"``, their summary; and
+          ``"record"``, all of this and the versions of what made it, for :func:`ctsne.tl.transform`
+          and the command line
 
     Examples
     --------
@@ -140,15 +148,15 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     ('joint', 'batch')
     """
     fields.check_adata(adata)
-    name = check_target(adata, key_added, copy=copy, graph=store_graph)
+    name = fields.check_target(adata, key_added, copy=copy, graph=store_graph)
     column = labels_of(adata, labels)
     known = None if column is None else encode_labels(column, n=adata.n_obs)
     if neighbors_key is None:
         if metric == "precomputed":
             raise ValueError('for metric="precomputed", name a graph with neighbors_key')
         init = "pca" if init is None else init
-        source = fields.find_features(adata, use_rep, n_pcs, layer)
-        fields.warn_of_counts(source)
+        features = fields.find_features(adata, use_rep, n_pcs, layer)
+        fields.warn_of_counts(features)
     else:
         other_metric = None if metric == "euclidean" else metric
         ignored = {"use_rep": use_rep, "n_pcs": n_pcs, "layer": layer, "metric": other_metric}
@@ -159,9 +167,11 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
                     "already has distances; leave one of them out"
                 )
         metric, init = "precomputed", "spectral" if init is None else init
-        listed = known if method in METHODS and METHODS[method].two_lists else None
-        source = fields.find_graph(adata, neighbors_key, listed, perplexity)
-    if source.params.get("use_rep") in map_keys(name):
+        searched = None
+        if column is not None and method in METHODS and METHODS[method].two_lists:
+            searched = read_labels(column, adata.n_obs)[1]
+        features = fields.find_graph(adata, neighbors_key, searched, perplexity)
+    if features.source is not None and features.source.use_rep in map_keys(name):
         raise ValueError(f"key_added={shown(key_added)} would replace the features of the map")
     model = ConditionalTSNE(
         n_components=n_components,
@@ -175,7 +185,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         bandwidth=bandwidth,
         perplexity=perplexity,
         metric=metric,
-        pca=source.pca,
+        pca=features.pca,
         recall=recall,
         init=init,
         n_iter=n_iter,
@@ -190,40 +200,30 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         random_state=random_state,
         verbose=verbose,
     )
-    model.fit(source.matrix, labels=known)
+    model.fit(features.matrix, labels=known)
     # Nothing is written before everything that can fail is done.
-    make_copy = adata.to_memory if adata.isbacked else adata.copy
-    target = make_copy() if copy else adata
-    params = {**source.params, **fields.kept_params(model)}
-    if isinstance(labels, str):
-        params["labels"] = labels
-    elif isinstance(labels, list | tuple) and column is not labels:  # names of several columns
-        params["labels"] = np.array(labels, dtype=object)
-    if isinstance(align, str) and "align" in params:
-        params["align"] = align  # the name of a representation instead of "array"
-    fields.store_map(target, name, model, params)
+    parameters = model.get_params(deep=False)
+    named = isinstance(align, str) and align not in ALIGN_CHOICES
+    record = Record(
+        "ctsne.tl.ctsne",
+        {
+            # A data frame as its values, of which the record keeps the shape.
+            parameter: np.asarray(value) if hasattr(value, "to_numpy") else value
+            for parameter, value in parameters.items()
+            if is_used(parameter, parameters) and parameter not in _NO_EFFECT
+        },
+        labels=tuple(column_names(adata, labels)),
+        source=features.source,
+        options={**features.options, **({"align_rep": align} if named else {})},
+        results=fit_results(model),
+    )
+    diagnostics = point_diagnostics(model)
+    summary = summarize_diagnostics(model.diagnostics_)
+    if "other_share" not in diagnostics:
+        summary = {name: value for name, value in summary.items() if "other_share" not in name}
+    target = fields.store_map(
+        adata, name, model.embedding_, diagnostics, record, copy=copy, diagnostics=summary
+    )
     if store_graph:
-        write_graph(target, name, model, params)
+        fields.store_graph(target, name, model, features)
     return target if copy else None
-
-
-def check_target(adata: Any, key: object, *, copy: bool, graph: bool = False) -> str:
-    """Return the name of a map, whose fields must not belong to others, in a writable object."""
-    name = map_name(key) if isinstance(key, str) else ""
-    if not name or "/" in name:
-        raise ValueError(
-            f'key_added must be a name without slashes, like "ctsne", got {shown(key)}'
-        )
-    taken = fields.taken_fields(adata, name)
-    if graph:
-        taken += taken_by_graph(adata, name)
-    if taken:
-        raise ValueError(
-            f"key_added={key!r} would replace {' and '.join(taken[:3])}, not written by ctsne; "
-            f'choose another name, such as "{name}_map"'
-        )
-    if not copy and adata.is_view and adata.isbacked:
-        raise ValueError(
-            "adata is a view of an object backed by a file; pass adata.to_memory() or copy=True"
-        )
-    return name

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import ceil
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count, check_matrix, check_perplexity, check_same_rows
-from ctsne._core.messages import unknown, warn
+from ctsne._core.messages import shown, unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
-from ctsne.affinity.result import KEPT_DIAGNOSTICS, PLACED_DIAGNOSTICS
-from ctsne.evaluate import summarize_diagnostics
-from ctsne.fit.fitting import point_diagnostics
-from ctsne.io import current_versions
-from ctsne.io.anndata import choose_representation, find_entry, is_anndata, map_keys
-from ctsne.io.dataset import NORMALIZE, looks_like_counts
-from ctsne.labels import Column, Labels
-from ctsne.methods import METHODS, is_used
+from ctsne.io.anndata import (
+    GRAPH_MARK,
+    choose_representation,
+    find_entry,
+    graph_fields,
+    is_anndata,
+    is_our_graph,
+    map_fields,
+    map_keys,
+    map_name,
+    uns_entry,
+)
+from ctsne.io.dataset import NORMALIZE, Source, looks_like_counts
+from ctsne.labels import Labels
 from ctsne.neighbors.lists import different_labels
-from ctsne.tl.graph import remove_graph
+from ctsne.storage.provenance import Provenance
+from ctsne.storage.record import GivenArray, Record, record_in
 
-# Parameters that never change the map.
-_NOT_KEPT = ("callback", "callback_every", "n_jobs", "verbose")
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """The checked matrix of a map, the estimator's ``pca`` for it, and the arguments to store."""
-
-    matrix: Any
-    pca: int | str | None
-    params: dict[str, Any]
+# Entries of a graph that are sorted at once.
+_ENTRIES_AT_ONCE = 2**22
 
 
 def check_adata(adata: Any) -> None:
@@ -46,39 +47,58 @@ def check_adata(adata: Any) -> None:
         )
 
 
+# What a map is made of
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The checked matrix of a map, where it was taken from, and the estimator's ``pca`` for it."""
+
+    matrix: Any
+    names: tuple[str, ...] = ()
+    source: Source | None = None  # None for a graph
+    pca: int | str | None = "auto"
+    options: Mapping[str, Any] = field(default_factory=dict)  # for the settings record
+
+
 def find_features(
     adata: Any, use_rep: str | None, n_pcs: int | None, layer: str | None = None
-) -> Source:
+) -> Features:
     """Choose features as the command line does; ``n_pcs`` selects columns or makes components."""
     if use_rep is not None and layer is not None:
         raise ValueError("use_rep and layer both name the features; leave one of them out")
     count = None if n_pcs is None else check_count(n_pcs, "n_pcs", low=0)
     use_rep = "X" if use_rep is None and count == 0 else use_rep
     found = choose_representation(adata, use_rep=use_rep, layer=layer)
-    key = found.source.use_rep
-    where = "layers" if layer is not None else "obsm"
-    place = "adata.X" if layer is None and key == "X" else f"adata.{where}[{layer or key!r}]"
-    matrix = check_matrix(found.matrix, argument=place)
-    params: dict[str, Any] = {"use_rep": key} if layer is None else {"layer": layer}
-    if found.source.n_variable is not None:
-        params["highly_variable"] = True
+    matrix = check_matrix(found.matrix, argument=f"adata.{found.source.place}")
     if count is None:
-        return Source(matrix, "auto", params)
+        return Features(matrix, found.features, found.source)
     if found.source.kind != "obsm":
-        return Source(matrix, count or None, params)
+        return Features(matrix, found.features, found.source, count or None)
     check_count(count, "n_pcs", low=1, high=matrix.shape[1])
-    return Source(check_matrix(matrix[:, :count]), None, {**params, "n_pcs": count})
+    some = check_matrix(matrix[:, :count])
+    return Features(some, found.features[:count], found.source, None, {"n_pcs": count})
 
 
-def warn_of_counts(source: Source) -> None:
+def find_stored_features(adata: Any, record: Record) -> Features:
+    """Return the features of a map of this object, as its record names them."""
+    source, pca = record.source, record.parameters.get("pca", "auto")
+    if source is not None and source.n_variable is not None:  # even if there are components now
+        adata = SimpleNamespace(obsm={}, X=adata.X, var=adata.var)
+        found = find_features(adata, None, None)
+    else:
+        use_rep, layer = (None, None) if source is None else (source.use_rep, source.layer)
+        found = find_features(adata, use_rep, record.options.get("n_pcs"), layer)
+    return Features(found.matrix, found.names, found.source, pca)
+
+
+def warn_of_counts(features: Features) -> None:
     """Warn of a map of raw counts, which a few highly expressed genes would dominate."""
-    layer = source.params.get("layer")
-    if (layer is None and source.params.get("use_rep") != "X") or not looks_like_counts(
-        source.matrix
-    ):
+    source = features.source
+    if source is None or source.kind == "obsm" or not looks_like_counts(features.matrix):
         return
-    place = "adata.X" if layer is None else f"adata.layers[{layer!r}]"
-    taken = "" if layer is None else f"adata.X = {place}.copy(); "
+    place = f"adata.{source.place}"
+    taken = "" if source.layer is None else f"adata.X = {place}.copy(); "
     warn(
         f"{place} looks like raw counts, so the genes with the largest counts dominate the map; "
         f"normalise first, with scanpy as sc: {taken}{NORMALIZE}; then leave out use_rep "
@@ -86,9 +106,7 @@ def warn_of_counts(source: Source) -> None:
     )
 
 
-def find_graph(
-    adata: Any, key: object, labels: Column | Labels | None, perplexity: float
-) -> Source:
+def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float) -> Features:
     """Find the distances of a graph made by scanpy or bbknn, with enough neighbours for a map."""
     entries = {name: entry for name, entry in adata.uns.items() if isinstance(entry, Mapping)}
     graphs = [name for name in entries if name == "neighbors" or "distances_key" in entries[name]]
@@ -112,26 +130,17 @@ def find_graph(
             f"{place}; scanpy.pp.neighbors(adata, n_neighbors={int(np.ceil(3 * perplexity)) + 1}) "
             f"finds enough, or lower the perplexity to a third of {least}"
         )
-    for what, known in _named_labels(labels):
-        if known.n_labels < 2:
-            continue
+    for what, known in zip(labels.names, labels.columns, strict=True) if labels else ():
         others = np.bincount(row[different_labels(known, row, column)], minlength=adata.n_obs)
-        lonely = int(((others == 0) & (known.codes >= 0)).sum())
+        lonely = int(((others == 0) & (known.codes >= 0)).sum()) if known.n_labels > 1 else 0
         if lonely:
             warn(
                 f"{lonely} of {adata.n_obs} points {'has' if lonely == 1 else 'have'} no neighbour "
-                f"with another {what} in {place}, so {what}s cannot be mixed there; leave "
-                f"neighbors_key out to search such neighbours, or use a graph made {what} by "
-                f"{what}, as bbknn does"
+                f"with another {what} in {place}, so labels cannot be mixed there; leave "
+                "neighbors_key out to search such neighbours, or use a graph made label by label, "
+                "as bbknn does"
             )
-    return Source(graph, "auto", {"neighbors_key": key})
-
-
-def _named_labels(labels: Column | Labels | None) -> list[tuple[str, Column]]:
-    """Return each label column with what to call its values."""
-    if isinstance(labels, Labels):
-        return list(zip(labels.names, labels.columns, strict=True))
-    return [] if labels is None else [("label", labels)]
+    return Features(graph, options={"neighbors_key": str(key)})
 
 
 def find_alignment(adata: Any, align: Any) -> Any:
@@ -146,83 +155,166 @@ def find_alignment(adata: Any, align: Any) -> Any:
     return np.asarray(adata.obsm[align])
 
 
-def store_map(target: Any, name: str, model: Any, params: dict[str, Any]) -> None:
-    """Write the map of a fitted estimator and its diagnostics."""
-    diagnostics = model.diagnostics_
-    kept, summary = point_diagnostics(model), summarize_diagnostics(diagnostics)
-    if "other_share" not in kept:
-        summary = {name: value for name, value in summary.items() if "other_share" not in name}
-    keys = store_positions(target, name, model.embedding_, kept)
-    entry = {
-        "params": params,
-        "kl_divergence": float(model.kl_divergence_),
-        "n_iter": int(model.n_iter_),
-        "recall": float(diagnostics.recall),
-        "diagnostics_keys": keys,
-        "diagnostics": summary,
-        "versions": current_versions(),
-    }
-    knob = METHODS[model.method].knob
-    if knob is not None and model.mixing_ is not None:
-        found = {knob: getattr(model, f"{knob}_"), "mixing": model.mixing_}
-        entry["found"] = {name: _plain(value, key="column") for name, value in found.items()}
-    target.uns[name] = entry
+# What stores a map
 
 
-def store_positions(
-    target: Any, name: str, positions: Any, diagnostics: Mapping[str, Any]
-) -> dict[str, str]:
-    """Write positions and diagnostics instead of those of an earlier map; return the columns."""
-    stored, before = map_keys(name)
-    target.obsm[stored] = positions  # first, because this turns a view into a copy
+def find_stored_record(adata: Any, basis: str) -> Record | None:
+    """Return the settings record of a map; None if it is not one of ctsne."""
+    key = find_entry(adata.uns, basis)
+    entry = {} if key is None else adata.uns[key]
+    return _of_provenance(str(entry["provenance"])) if "provenance" in entry else record_in(entry)
+
+
+def _of_provenance(text: str) -> Record:
+    """Translate what the command line stores, until it stores records."""
+    settings = Provenance.from_json(text).settings
+    stored = {name: value for name, value in settings.items() if value is not None}
+    stored["n_components"] = stored.pop("dimensions", 2)
+    if "align_rep" in stored:
+        stored["align"] = GivenArray(())
+    use_rep, layer = stored.get("use_rep"), stored.get("layer")
+    source = None
+    if layer is not None or use_rep is not None:
+        kind = "X" if use_rep == "X" else "layer" if use_rep is None else "obsm"
+        source = Source(kind, use_rep or layer, 0)
+    return Record("ctsne embed", stored, tuple(stored.get("labels", ())), source, stored)
+
+
+def check_target(adata: Any, key: object, *, copy: bool, graph: bool = False) -> str:
+    """Return the name of a map, whose fields must not belong to others, in a writable object."""
+    name = map_name(key) if isinstance(key, str) else ""
+    if not name or "/" in name:
+        raise ValueError(
+            f'key_added must be a name without slashes, like "ctsne", got {shown(key)}'
+        )
+    places: list[tuple[str, str]] = []
+    if find_entry(adata.uns, name) is None:
+        ours = map_fields(name)
+        places += [(part, field) for part in ("obsm", "obs") for field in ours[part]]
+        places.append(("uns", name))
+    entry, *matrices = graph_fields(name)
+    if graph and not is_our_graph(adata.uns.get(entry)):
+        places += [("uns", entry), *(("obsp", matrix) for matrix in matrices)]
+    taken = [f'adata.{part}["{key}"]' for part, key in places if key in getattr(adata, part)]
+    if taken:
+        raise ValueError(
+            f"key_added={key!r} would replace {' and '.join(taken[:3])}, not written by ctsne; "
+            f'choose another name, such as "{name}_map"'
+        )
+    if not copy and adata.is_view and adata.isbacked:
+        raise ValueError(
+            "adata is a view of an object backed by a file; pass adata.to_memory() or copy=True"
+        )
+    return name
+
+
+def store_map(
+    adata: Any,
+    name: str,
+    positions: Any,
+    per_cell: Mapping[str, Any],
+    record: Record,
+    *,
+    copy: bool,
+    **more: Any,
+) -> Any:
+    """Write a map instead of an earlier one, into a copy if asked to; return what was written."""
+    make_copy = adata.to_memory if adata.isbacked else adata.copy
+    target = make_copy() if copy else adata
+    target.obsm[map_keys(name)[0]] = positions  # first, because this turns a view into a copy
     earlier = find_entry(target.uns, name)
     if earlier is not None:
-        remove_graph(target, earlier)
-        for column in set(_columns_of(earlier)) & set(target.obs):
+        _remove_graph(target, earlier)
+        for column in set(map_fields(earlier)["obs"]) & set(target.obs):
             del target.obs[column]
         del target.uns[earlier]
-    if before in target.obsm:  # as earlier versions called it
-        del target.obsm[before]
-    keys = {each: f"{name}_{each}" for each in diagnostics}
-    for each, column in keys.items():
-        target.obs[column] = diagnostics[each]
-    return keys
+    keys = {diagnostic: f"{name}_{diagnostic}" for diagnostic in per_cell}
+    for diagnostic, column in keys.items():
+        target.obs[column] = per_cell[diagnostic]
+    target.uns[name] = {**uns_entry(record.to_json()), "diagnostics_keys": keys, **more}
+    return target
 
 
-def _columns_of(name: str) -> list[str]:
-    return [f"{name}_{each}" for each in (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS)]
+def _remove_graph(target: Any, name: str) -> None:
+    """Remove the graph of an earlier map; one of another program is kept."""
+    entry, *matrices = graph_fields(name)
+    if is_our_graph(target.uns.get(entry)):
+        del target.uns[entry]
+        for matrix in matrices:
+            target.obsp.pop(matrix, None)
 
 
-def taken_fields(adata: Any, name: str) -> list[str]:
-    """Name what :func:`store_map` would replace, unless an earlier map left it there."""
-    if find_entry(adata.uns, name) is not None:
-        return []
-    places = {"obsm": map_keys(name), "obs": _columns_of(name), "uns": [name]}
-    fields = [(part, each) for part, names in places.items() for each in names]
-    return [f'adata.{part}["{name}"]' for part, name in fields if name in getattr(adata, part)]
+# The conditioned similarities as a neighbours entry of scanpy, to cluster on
 
 
-def kept_params(model: Any) -> dict[str, Any]:
-    """Return the parameters that the map depends on, in a form that files can hold."""
-    params = model.get_params(deep=False)
-    key = "column" if isinstance(model.labels_, Labels) else "label"
-    used = {name: value for name, value in params.items() if is_used(name, params)}
-    plain = {name: _plain(value, key=key) for name, value in used.items()}
-    plain["pca"] = "none" if model.pca is None else model.pca
-    left_out = [*_NOT_KEPT, *["pca"] * (model.metric == "precomputed" or model.pca == "auto")]
-    # Older files of AnnData cannot hold None.
-    return {name: x for name, x in plain.items() if name not in left_out and x is not None}
+def store_graph(target: Any, name: str, model: Any, features: Features) -> None:
+    """Write the similarities of a fitted estimator as ``uns[name + "_neighbors"]``."""
+    names = graph_fields(name)
+    connectivities = scaled_similarities(model.affinities_)
+    distances = strongest_as_distances(connectivities, ceil(model.perplexity))
+    about: dict[str, Any] = {
+        # scanpy counts the cell itself as one of its neighbours.
+        "n_neighbors": int(np.diff(distances.indptr).max()) + 1,
+        "method": "ctsne",
+        "metric": "euclidean" if model.metric == "precomputed" else model.metric,
+    }
+    if isinstance(model.random_state, int | np.integer):
+        about["random_state"] = int(model.random_state)
+    # Without these, scanpy looks for a representation itself. It knows nothing of layers.
+    if features.source is not None and features.source.use_rep is not None:
+        about["use_rep"] = features.source.use_rep
+        about |= features.options
+    target.obsp[names.connectivities] = sp.csr_matrix(connectivities)
+    target.obsp[names.distances] = sp.csr_matrix(distances)
+    target.uns[names.entry] = {
+        "connectivities_key": names.connectivities,
+        "distances_key": names.distances,
+        "params": about,
+        GRAPH_MARK: name,
+    }
 
 
-def _plain(value: Any, *, key: str) -> Any:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, np.random.RandomState):
-        return None  # its state has changed since
-    if isinstance(value, Mapping):
-        # Two arrays, because names of groups in a file cannot hold every label.
-        names = np.array([str(name) for name in value], dtype=object)
-        return {key: names, "value": np.array(list(value.values()), dtype=np.float64)}
-    if isinstance(value, numbers.Real):
-        return int(value) if isinstance(value, numbers.Integral) else float(value)
-    return "array"  # a start or an alignment with a row per point
+def scaled_similarities(affinities: sp.csr_array) -> sp.csr_array:
+    """Divide similarities by the geometric mean of the largest of both points: at most 1.
+
+    Clustering and UMAP expect a weight of about 1 between a cell and its nearest neighbour. A
+    common factor would leave most weights small, because of a few pairs of near duplicates.
+    """
+    starts, columns = affinities.indptr, affinities.indices
+    # No row is empty: each is the mean of a row that sums to one and of others.
+    roots = np.sqrt(np.maximum.reduceat(affinities.data, starts[:-1]))
+    values = np.empty_like(affinities.data)
+    for begin, end in _blocks(starts):
+        block = slice(starts[begin], starts[end])
+        own = np.repeat(roots[begin:end], np.diff(starts[begin : end + 1]))
+        values[block] = np.minimum(affinities.data[block] / (own * roots[columns[block]]), 1)
+    return sp.csr_array((values, columns, starts), shape=affinities.shape)
+
+
+def strongest_as_distances(connectivities: sp.csr_array, k: int) -> sp.csr_array:
+    """Return the k strongest connections of each point, as distances of at least 1.
+
+    A connection ``c`` gets the distance ``sqrt(1 - 2 log c)``, so the nearest neighbours are those
+    of the conditioned graph. Distances between features would prefer the same label again.
+    """
+    starts = connectivities.indptr
+    columns, values = [], []
+    for begin, end in _blocks(starts):
+        block, sizes = slice(starts[begin], starts[end]), np.diff(starts[begin : end + 1])
+        weights, near = connectivities.data[block], connectivities.indices[block]
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        order = np.lexsort((near, -weights, rows))  # by row, then from strong to weak
+        rank = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        kept = np.sort(order[rank < k])  # columns of a row stay in order
+        columns.append(near[kept])
+        values.append(np.sqrt(1 - 2 * np.log(weights[kept])))
+    ends = np.concatenate([[0], np.cumsum(np.minimum(np.diff(starts), k))]).astype(starts.dtype)
+    found = (np.concatenate(values), np.concatenate(columns), ends)
+    return sp.csr_array(found, shape=connectivities.shape)
+
+
+def _blocks(starts: NDArray[np.integer]) -> list[tuple[int, int]]:
+    """Cut rows into ranges of about equally many entries, to bound the memory of each."""
+    wanted = np.arange(0, int(starts[-1]), _ENTRIES_AT_ONCE)
+    cuts = np.unique(np.append(np.searchsorted(starts[:-1], wanted), len(starts) - 1))
+    return [(int(begin), int(end)) for begin, end in pairwise(cuts)]

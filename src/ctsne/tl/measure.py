@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.base import clone
 
 from ctsne._core.vocabulary import FEATURE_METRICS, MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays
-from ctsne.io.anndata import columns_of, find_entry, labels_of, map_name, map_of
+from ctsne.io.anndata import columns_of, labels_of, map_of
+from ctsne.io.dataset import Source
+from ctsne.storage.record import GivenArray, Record
 from ctsne.sweep import SweepResult
 from ctsne.sweep import sweep as sweep_arrays
 from ctsne.sweep.grid import Grid
-from ctsne.tl.fields import check_adata, find_alignment, find_features, warn_of_counts
+from ctsne.tl.fields import (
+    check_adata,
+    find_alignment,
+    find_features,
+    find_stored_features,
+    find_stored_record,
+    warn_of_counts,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,54 +86,47 @@ def evaluate(
     """
     check_adata(adata)
     embedding = map_of(adata, basis)
-    if labels is None:
-        names = [str(name) for name in np.ravel(_params(adata, map_name(basis)).get("labels", []))]
-        labels = names if names and set(names) <= set(adata.obs) else None
+    record = find_stored_record(adata, basis) or Record("another program", {})
+    if labels is None and record.labels and set(record.labels) <= set(adata.obs):
+        labels = list(record.labels)
     known, (hidden,) = labels_of(adata, labels), columns_of(adata, other=other)
-    data, made_with = _compared_with(adata, basis, use_rep, n_pcs, layer)
-    if metric is not None:
-        made_with["metric"] = metric
+    record = _of_features(adata, record)
+    if use_rep is None and n_pcs is None and layer is None:
+        features = find_stored_features(adata, record)
+    else:
+        features = find_features(adata, use_rep, n_pcs, layer)
+    align = record.parameters.get("align", "none")
+    if isinstance(align, GivenArray):
+        align = record.options.get("align_rep", "none")
     return evaluate_arrays(
         embedding,
-        data,
+        features.matrix,
         known,
         other=hidden,
         k=k,
+        metric=record.parameters.get("metric", "euclidean") if metric is None else metric,
+        pca=features.pca,
+        align=find_alignment(adata, align),
         sample=sample,
         random_state=random_state,
         n_jobs=n_jobs,
-        **made_with,
     )
 
 
-def _compared_with(
-    adata: Any, basis: str, use_rep: str | None, n_pcs: int | None, layer: str | None
-) -> tuple[Any, dict[str, Any]]:
-    """Return the data to compare a map with, and the metric, components and alignment it has."""
-    params = _params(adata, map_name(basis))
-    if "neighbors_key" in params:  # compare with the features that the graph was made of
-        params = _params(adata, params["neighbors_key"])
-    metric, align = params.get("metric"), params.get("align", "none")
-    made_with = {
-        "metric": metric if metric in FEATURE_METRICS else "euclidean",
-        "align": "none" if align == "array" else find_alignment(adata, align),
-    }
-    if use_rep is not None or n_pcs is not None or layer is not None:
-        source = find_features(adata, use_rep, n_pcs, layer)
-        return source.matrix, {**made_with, "pca": source.pca}
-    if params.get("highly_variable"):  # even if components have been added since
-        adata = SimpleNamespace(obsm={}, X=adata.X, var=adata.var)
-    elif params.get("use_rep") == "X" or params.get("use_rep") in adata.obsm:
-        use_rep, n_pcs = params["use_rep"], params.get("n_pcs")
-    source = find_features(adata, use_rep, n_pcs, params.get("layer"))
-    pca = params.get("pca", source.pca)
-    return source.matrix, {**made_with, "pca": None if pca == "none" else pca}
-
-
-def _params(adata: Any, key: str) -> Mapping[str, Any]:
-    entry = adata.uns.get(find_entry(adata.uns, key) or key)
-    params = entry.get("params") if isinstance(entry, Mapping) else None
-    return params if isinstance(params, Mapping) else {}
+def _of_features(adata: Any, record: Record) -> Record:
+    """Return the record of a map, or of the features that its graph was made of."""
+    key = record.options.get("neighbors_key")
+    if key is None:
+        return record
+    entry = adata.uns.get(key)
+    params = entry.get("params", {}) if isinstance(entry, Mapping) else {}
+    use_rep, metric, n_pcs = (params.get(name) for name in ("use_rep", "metric", "n_pcs"))
+    source = None
+    if use_rep in adata.obsm or use_rep == "X":
+        source = Source("X" if use_rep == "X" else "obsm", use_rep, 0)
+    known = {"metric": metric} if metric in FEATURE_METRICS else {}
+    counted = {"n_pcs": int(n_pcs)} if source is not None and n_pcs is not None else {}
+    return Record("another program", known, source=source, options=counted)
 
 
 def sweep(
@@ -186,13 +186,13 @@ def sweep(
     """
     check_adata(adata)
     known, (hidden,) = labels_of(adata, labels), columns_of(adata, other=other)
-    source = find_features(adata, use_rep, n_pcs, layer)
-    warn_of_counts(source)
+    features = find_features(adata, use_rep, n_pcs, layer)
+    warn_of_counts(features)
     if n_pcs is not None:
         estimator = clone(ConditionalTSNE(random_state=0) if estimator is None else estimator)
-        estimator.set_params(pca=source.pca)
+        estimator.set_params(pca=features.pca)
     return sweep_arrays(
-        source.matrix,
+        features.matrix,
         known,
         grid,
         other=hidden,
