@@ -73,23 +73,10 @@ class Clock:
 def measure(
     task: str, arguments: dict[str, Any], *, jobs: int, limit: float | None = None
 ) -> dict[str, Any]:
-    """Run ``module:function`` in a new process.
+    """Run ``module:function`` in a new process, which is killed ``limit`` seconds after its start.
 
-    Parameters
-    ----------
-    task : str
-    arguments : dict
-        Keyword arguments, passed as JSON.
-    jobs : int
-        Threads that any library may use.
-    limit : float, optional
-        Seconds after ``clock.begin()`` at which the process is killed.
-
-    Returns
-    -------
-    dict
-        The results of the function, and ``status``: "done", "too slow", "missing" (a package) or
-        "failed", the last two with ``error``.
+    Returns its results and ``status``: "done", "too slow", "missing" (a package) or "failed", the
+    last two with ``error``.
     """
     environment = os.environ | dict.fromkeys(_THREADS, str(jobs))
     with tempfile.TemporaryDirectory() as folder:

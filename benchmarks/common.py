@@ -112,6 +112,13 @@ def save(arguments: argparse.Namespace, *, complete: bool, **results: Any) -> No
     write_json(arguments.json, content | results)
 
 
+def finish(arguments: argparse.Namespace, results: Sequence[Any], shown: str) -> int:
+    """Save the results of a complete run and print its table; the exit code is 0."""
+    save(arguments, complete=True, results=results)
+    print(shown)
+    return 0
+
+
 def command_line(options: Sequence[str]) -> str:
     """Return the command that was run, without ``--json``."""
     kept = list(options)

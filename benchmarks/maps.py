@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from child import measure
-from common import arguments_of, outcome, problem_files, save, say, show, table, times_slower
+from common import (
+    arguments_of,
+    finish,
+    outcome,
+    problem_files,
+    save,
+    say,
+    show,
+    table,
+    times_slower,
+)
 from map_programs import EARLY_ITERATIONS, METHODS, PEERS
 
 HEADER = (
@@ -53,9 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             say(f"{name}: {outcome(results[-1])}")
             save(arguments, complete=False, results=results)
         add_quality(results, folder, arguments)
-    save(arguments, complete=True, results=results)
-    print(format_table(results))
-    return 0
+    return finish(arguments, results, format_table(results))
 
 
 def parse(argv: Sequence[str] | None) -> Any:

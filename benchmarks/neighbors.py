@@ -18,6 +18,7 @@ from typing import Any
 from child import measure
 from common import (
     arguments_of,
+    finish,
     load_problem,
     outcome,
     problem_files,
@@ -64,9 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             for library in arguments.labelled:
                 given = place | lengths | {"library": library}
                 run(library, "two lists", n_labels, "labelled", given)
-    save(arguments, complete=True, results=results)
-    print(format_table(results))
-    return 0
+    return finish(arguments, results, format_table(results))
 
 
 def parse(argv: Sequence[str] | None) -> Any:

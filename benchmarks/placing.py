@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 from child import measure
-from common import arguments_of, save, say, show, table
+from common import arguments_of, finish, save, say, show, table
 from simulate import simulate
 
 HEADER = (
@@ -70,9 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             results.append({"name": name} | found)
             say(f"{name}: {found.get('error', found['status'])}")
             save(arguments, complete=False, results=results)
-    save(arguments, complete=True, results=results)
-    print(format_table(results))
-    return 0
+    return finish(arguments, results, format_table(results))
 
 
 def parse(argv: Sequence[str] | None) -> Any:

@@ -28,33 +28,7 @@ def simulate(
 ) -> tuple[Floats, Strings, Strings]:
     """Simulate points with a batch label to factor out and a cell type to find.
 
-    Parameters
-    ----------
-    n : int
-        Number of points ("cells").
-    d : int, default=50
-        Number of columns ("principal components").
-    n_labels : int, default=5
-        Number of batches.
-    n_types : int, default=12
-        Number of cell types.
-    random_state : int, default=0
-        Seed; the same seed gives the same data.
-
-    Returns
-    -------
-    X : ndarray of shape (n, d), float32
-        The points; columns are uncorrelated and ordered by variance, as after PCA.
-    labels : ndarray of shape (n,)
-        ``"batch0"``, ``"batch1"``, ...
-    types : ndarray of shape (n,)
-        ``"type0"``, ``"type1"``, ...
-
-    Examples
-    --------
-    >>> X, labels, types = simulate(300, d=10, n_labels=3, n_types=4)
-    >>> X.shape, X.dtype.name, len(set(labels.tolist()))
-    ((300, 10), 'float32', 3)
+    Columns are uncorrelated and ordered by variance, as after PCA.
     """
     if min(d, n_labels, n_types) < 1 or n < n_labels:
         raise ValueError("simulate needs d, n_labels and n_types of at least 1, and n >= n_labels")

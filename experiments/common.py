@@ -160,22 +160,10 @@ def sweep_lines(
     *,
     make_start: Callable[[ArrayLike, int], NDArray[np.float64]] = start,
 ) -> tuple[pd.DataFrame, list[NDArray[np.float32] | None]]:
-    """Map the data with every setting of some lines, for all seeds.
+    """Map the data with every setting of some lines, for all seeds; settings share starts.
 
-    Parameters
-    ----------
-    data : Data
-    lines : mapping of name to grid
-    make_start : callable
-        Makes the start of a seed, which all settings share.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        One row per map: ``line``, ``seed``, ``setting`` (the number that changes along the line,
-        NaN if none does), then the columns of `sweep`.
-    embeddings : list of ndarray
-        The maps, in the order of the table.
+    The table has one row per map: ``line``, ``seed``, ``setting`` (the number that changes along
+    the line, NaN if none does), then the columns of `sweep`. The maps are in its order.
     """
     parts, embeddings = [], []
     for seed in SEEDS:

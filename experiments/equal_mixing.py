@@ -52,23 +52,7 @@ class Standing(NamedTuple):
 
 
 def make_line(mixing: ArrayLike, kept: ArrayLike, impure: ArrayLike) -> Line:
-    """Check the measures of a line.
-
-    Parameters
-    ----------
-    mixing, kept, impure : array-like of shape (seeds, settings) or (settings,)
-        NaN where a map failed.
-
-    Returns
-    -------
-    Line
-
-    Examples
-    --------
-    >>> from equal_mixing import make_line
-    >>> make_line([0.1, 0.5], [0.6, 0.4], [0.0, 0.1]).mixing.shape
-    (1, 2)
-    """
+    """Check the measures of a line, by seed and setting; NaN where a map failed."""
     line = Line(*(np.atleast_2d(np.asarray(each, np.float64)) for each in (mixing, kept, impure)))
     if len({each.shape for each in line}) > 1 or line.mixing.ndim != 2:
         shapes = ", ".join(str(each.shape) for each in line)
@@ -77,27 +61,9 @@ def make_line(mixing: ArrayLike, kept: ArrayLike, impure: ArrayLike) -> Line:
 
 
 def at_mixing(mixing: ArrayLike, values: ArrayLike, share: float) -> float | None:
-    """Read a line at a share of random mixing.
+    """Read a line, weakest setting first, at a share of random mixing; None beyond its ends.
 
-    Parameters
-    ----------
-    mixing, values : array-like of shape (settings,)
-        From the weakest setting to the strongest. Settings with a missing value are ignored.
-    share : float
-
-    Returns
-    -------
-    float or None
-        The value at the weakest setting if a line passes the share more than once. None if all
-        settings mix less, or all mix more.
-
-    Examples
-    --------
-    >>> from equal_mixing import at_mixing
-    >>> at_mixing([0.0, 0.6, 0.4], [0.8, 0.2, 0.1], 0.3)
-    0.5
-    >>> at_mixing([0.0, 0.6, 0.4], [0.8, 0.2, 0.1], 0.7) is None
-    True
+    Where it passes the share more than once, the weakest setting counts.
     """
     across, along = np.asarray(mixing, np.float64), np.asarray(values, np.float64)
     there = np.isfinite(across) & np.isfinite(along)
@@ -114,72 +80,20 @@ def at_mixing(mixing: ArrayLike, values: ArrayLike, share: float) -> float | Non
 def place(line: Line, share: float) -> Place | None:
     """Read both measures of a line at a share of random mixing.
 
-    Parameters
-    ----------
-    line : Line
-    share : float
-
-    Returns
-    -------
-    Place or None
-        None if the mean line of the seeds does not pass the share. Seeds whose own line does not
-        pass it are not part of the range.
-
-    Examples
-    --------
-    >>> from equal_mixing import make_line, place
-    >>> line = make_line([[0, 1], [0, 1]], [[0.6, 0.4], [0.6, 0.2]], [[0, 0], [0, 0.2]])
-    >>> place(line, 0.5).kept
-    Range(value=0.45, low=0.4, high=0.5)
+    None if the mean line of the seeds does not pass it. Only seeds whose own line passes it count
+    for the range.
     """
     kept, impure = _range(line.mixing, line.kept, share), _range(line.mixing, line.impure, share)
     return None if kept is None or impure is None else Place(kept, impure)
 
 
 def compare(one: Place, two: Place) -> tuple[int, int]:
-    """Compare two methods at equal mixing.
-
-    Parameters
-    ----------
-    one, two : Place
-
-    Returns
-    -------
-    kept, pure : int
-        1 if ``one`` is better, -1 if ``two`` is, 0 if their ranges over the seeds overlap.
-
-    Examples
-    --------
-    >>> from equal_mixing import Place, Range, compare
-    >>> one = Place(Range(0.5, 0.48, 0.52), Range(0.1, 0.09, 0.12))
-    >>> compare(one, Place(Range(0.4, 0.39, 0.41), Range(0.11, 0.10, 0.13)))
-    (1, 0)
-    """
+    """Return for both measures 1 if ``one`` is better, -1 if ``two`` is, 0 if ranges overlap."""
     return -_below(one.kept, two.kept), _below(one.impure, two.impure)
 
 
 def standing(lines: Mapping[str, Line], share: float) -> Standing:
-    """Rank methods at a share of random mixing by the neighbours they keep.
-
-    Parameters
-    ----------
-    lines : mapping of method to Line
-    share : float
-
-    Returns
-    -------
-    Standing
-
-    Examples
-    --------
-    >>> from equal_mixing import make_line, standing
-    >>> good = make_line([0, 1], [0.6, 0.4], [0.0, 0.1])
-    >>> poor = make_line([0, 1], [0.6, 0.2], [0.0, 0.2])
-    >>> weak = make_line([0, 0.2], [0.6, 0.5], [0.0, 0.0])
-    >>> found = standing({"poor": poor, "good": good, "weak": weak}, 0.5)
-    >>> list(found.places), found.keeps_most
-    (['good', 'poor'], ('good',))
-    """
+    """Rank methods at a share of random mixing by the neighbours they keep."""
     read = {name: place(line, share) for name, line in lines.items()}
     found = {name: there for name, there in read.items() if there is not None}
     # Sorting is stable, so equal methods keep their order.

@@ -98,18 +98,7 @@ def introduction(measured: Mapping[str, pd.DataFrame]) -> str:
 
 
 def lines_of(measured: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Average each line over its seeds, settings in the order of the file.
-
-    Parameters
-    ----------
-    measured : pandas.DataFrame
-        The result of `real.compute`.
-
-    Returns
-    -------
-    dict of line to DataFrame
-        One row per setting; t-SNE comes before the settings of the paper's lines.
-    """
+    """Average each line over its seeds; t-SNE comes before the settings of the paper's lines."""
     rows = measured.assign(setting=measured["setting"].fillna(-1.0))
     means = rows.groupby(["line", "setting"], sort=False)[list(MEASURES)].mean()
     there = set(rows["line"])

@@ -33,32 +33,9 @@ Start = Callable[[NDArray[np.floating]], NDArray[np.float64]]
 
 
 def harmony_correct(X: ArrayLike, labels: object, *, random_state: int = 0) -> NDArray[np.float64]:
-    """Correct principal components for a label with Harmony (Korsunsky et al. 2019).
+    """Correct principal components for a label, or several by name, with Harmony.
 
-    Parameters
-    ----------
-    X : array-like, shape (n, d)
-        Principal components.
-    labels : array-like of length n, or mapping of name to such columns
-        Points without a label form their own category, because Harmony has no missing labels.
-    random_state : int, default=0
-        Seed of Harmony's clusters.
-
-    Returns
-    -------
-    ndarray, shape (n, d)
-        The corrected components.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from yardsticks import harmony_correct
-    >>> batch = np.repeat([0, 1], 100)
-    >>> X = np.random.default_rng(0).normal(size=(200, 5)) + 9.0 * batch[:, None]
-    >>> corrected = harmony_correct(X, batch)
-    >>> before, after = (Z[batch == 1].mean() - Z[batch == 0].mean() for Z in (X, corrected))
-    >>> bool(abs(after) < 0.8 * before)
-    True
+    See Korsunsky et al. 2019. Points without a label form their own category.
     """
     import harmonypy
 
@@ -86,29 +63,7 @@ def harmony_tsne(
 ) -> NDArray[np.float32]:
     """Correct the principal components with Harmony, then map them with plain t-SNE.
 
-    Parameters
-    ----------
-    X : array-like, shape (n, d)
-        Principal components.
-    labels : array-like of length n, or mapping of name to such columns
-        What to factor out; points without a label form their own category.
-    perplexity : float, default=30
-    n_iter : int, default=750
-    start : callable, optional
-        Maps the corrected components to start positions; PCA by default.
-    random_state : int, default=0
-
-    Returns
-    -------
-    ndarray of float32, shape (n, 2)
-
-    Examples
-    --------
-    >>> from ctsne.datasets import make_synthetic
-    >>> from yardsticks import harmony_tsne
-    >>> data = make_synthetic(300, random_state=0)
-    >>> harmony_tsne(data.X, data.known, perplexity=20, n_iter=300).shape
-    (300, 2)
+    ``start`` maps the corrected components to start positions; PCA by default.
     """
     corrected = harmony_correct(X, labels, random_state=random_state)
     return _tsne(corrected, perplexity, n_iter, start, random_state)
@@ -126,14 +81,6 @@ def means_removed_tsne(
     """Remove the mean of each label, then map the data with plain t-SNE.
 
     Parameters are those of :func:`harmony_tsne`.
-
-    Examples
-    --------
-    >>> from ctsne.datasets import make_synthetic
-    >>> from yardsticks import means_removed_tsne
-    >>> data = make_synthetic(300, random_state=0)
-    >>> means_removed_tsne(data.X, data.known, perplexity=20, n_iter=300).shape
-    (300, 2)
     """
     features = np.asarray(X)
     centred = align_points(features, encode_column(labels, n=len(features)), "mean")
@@ -156,26 +103,8 @@ def _tsne(
 def balanced_neighbors(X: ArrayLike, labels: object, *, k: int) -> Neighbors:
     """Find the k nearest points within each label, as bbknn does (Polański et al. 2020).
 
-    Parameters
-    ----------
-    X : array-like, shape (n, d)
-    labels : array-like of length n
-        Points without a label form their own category.
-    k : int
-        Neighbours from each label; a smaller label contributes all its points.
-
-    Returns
-    -------
-    Neighbors
-        One list per point, by distance. All rows have the same length. If some labels are smaller
-        than ``k``, their points have one neighbour fewer there than other points, which lose their
-        farthest one.
-
-    Examples
-    --------
-    >>> from yardsticks import balanced_neighbors
-    >>> balanced_neighbors([[0.0], [1.0], [5.0], [6.0]], list("aabb"), k=1).indices.tolist()
-    [[1, 2], [0, 2], [3, 1], [2, 1]]
+    All rows have the same length, and a smaller label contributes all its points: so where labels
+    are smaller than k, rows of other points lose their farthest neighbour.
     """
     features = np.asarray(X)
     n = len(features)
@@ -212,36 +141,6 @@ def bbknn_tsne(
     """Map a batch-balanced neighbour graph with t-SNE.
 
     Every label contributes equally to the neighbours of each point, however far away it is.
-
-    Parameters
-    ----------
-    X : array-like, shape (n, d)
-        Principal components.
-    labels : array-like of length n
-        What to factor out; points without a label form their own category.
-    weights : {"calibrated", "equal"}, default="calibrated"
-        ``"calibrated"``: three times as many neighbours as the perplexity, with the similarities of
-        t-SNE over that list. They fall with distance, so points of a distant label are in the list
-        but have little weight. ``"equal"``: as many neighbours as the perplexity, all with equal
-        weight.
-    perplexity : float, default=30
-        Refused if small labels leave too few neighbours for ``"calibrated"`` weights.
-    n_iter : int, default=750
-    start : callable, optional
-        Maps ``X`` to start positions; PCA by default.
-    random_state : int, default=0
-
-    Returns
-    -------
-    ndarray of float32, shape (n, 2)
-
-    Examples
-    --------
-    >>> from ctsne.datasets import make_synthetic
-    >>> from yardsticks import bbknn_tsne
-    >>> data = make_synthetic(300, random_state=0)
-    >>> bbknn_tsne(data.X, data.known, perplexity=20, n_iter=300).shape
-    (300, 2)
     """
     if weights not in ("calibrated", "equal"):
         raise ValueError(f"weights must be 'calibrated' or 'equal', got {weights!r}")

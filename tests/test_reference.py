@@ -31,44 +31,6 @@ def other_mass(rows: Any, indices: Any, codes: Any) -> Any:
     return (rows * other).sum(axis=1)
 
 
-def continue_precision(d2: Any, log_weights: Any, perplexity: float, *, steps: int = 200) -> float:
-    """Follow the unweighted solution as the weights grow to their full size; nan where it ends.
-
-    Steps are so small that the solution never jumps to another branch.
-    """
-    tau, reached = formulas.solve_precision(d2, np.zeros(len(d2)), perplexity)
-    x = d2 - d2.min()
-    if not reached or tau == 0:
-        return float("nan")
-    s, step, log_tau = 0.0, 1 / steps, float(np.log(tau))
-    while s < 1:
-        following = min(s + step, 1.0)
-        found = _follow(x, following * log_weights, perplexity, log_tau)
-        if found is None:
-            step /= 2
-            if step < 1e-9:
-                return float("nan")
-        else:
-            s, step, log_tau = following, min(2 * step, 1 / steps), found
-    return float(np.exp(log_tau))
-
-
-def _follow(x: Any, log_weights: Any, perplexity: float, log_tau: float) -> float | None:
-    """Find the solution close to ``log_tau`` at which the perplexity falls with the precision."""
-    half = 1 / (4 + np.ptp(log_weights))
-    grid = log_tau + half * np.linspace(-1, 1, 41)
-    for _ in range(10):
-        below = formulas.entropy(log_weights - np.exp(grid)[:, None] * x) < np.log(perplexity)
-        crossings = np.flatnonzero(below[1:] & ~below[:-1])
-        if len(crossings) == 0:
-            return None
-        at = crossings[np.argmin(np.abs(grid[crossings] - log_tau))]
-        grid = np.linspace(grid[at], grid[at + 1], 41)
-        if grid[1] <= grid[0]:
-            break
-    return float(grid[20])
-
-
 def test_stands_alone() -> None:
     imported = set()
     for file in Path(str(formulas.__file__)).parent.glob("*.py"):
@@ -206,8 +168,6 @@ class TestPrecision:
         u = formulas.perplexity([0.8, 0.2])
         tau, reached = formulas.solve_precision(np.array([5.0, 7.0]), weights, u)
         assert reached and tau == pytest.approx(np.log(40) / 2)
-        followed = continue_precision(np.array([5.0, 7.0]), weights, u)
-        assert followed == pytest.approx(np.log(40) / 2)
 
     def test_out_of_reach(self) -> None:
         # Two points have at most perplexity 2, where their weighted similarities are equal.
@@ -215,7 +175,6 @@ class TestPrecision:
         assert not reached and tau == pytest.approx(np.log(10) / 2)
         tau, reached = formulas.solve_precision(np.array([5.0, 7.0]), np.zeros(2), 2.5)
         assert not reached and tau == pytest.approx(0, abs=1e-6)
-        assert np.isnan(continue_precision(np.array([5.0, 7.0]), np.zeros(2), 2.5))
         # Three nearest points at the same distance have at least perplexity 3.
         d2 = np.array([1.0, 1.0, 1.0, 2.0])
         tau, reached = formulas.solve_precision(d2, np.zeros(4), 2.0)
@@ -250,21 +209,6 @@ class TestPrecision:
             assert reached and found[0] == pytest.approx(u, rel=1e-9)
             assert max(found[1:]) < u
 
-    @pytest.mark.parametrize("beta", [0.1, 1e-6])
-    def test_smallest_solution_continues_the_unweighted_one(self, beta: float) -> None:
-        X, codes = clusters(seed=1)
-        D2, indices = paper_lists(X, codes, 4.0)
-        log_beta, log_alpha = formulas.high_weights(codes, beta)
-        followed = 0
-        for i in range(6):
-            d2 = D2[i, indices[i]]
-            weights = np.where(codes[indices[i]] == codes[i], log_beta[0], log_alpha[0])
-            tau = continue_precision(d2, weights, 4.0)
-            if np.isfinite(tau):
-                followed += 1
-                assert tau == pytest.approx(formulas.solve_precision(d2, weights, 4.0)[0], rel=1e-6)
-        assert followed >= 3
-
     def test_solution_of_the_authors_program(self) -> None:
         # Far points of great weight fill a wide kernel, near ones a narrow one: three solutions.
         d2 = np.append(np.linspace(1, 2, 10), np.linspace(60, 70, 10))
@@ -298,18 +242,6 @@ class TestPrecision:
             expected = formulas.solve_precision(d2, weights, u)
             assert formulas.search_precision(d2, weights, u, scale) == expected
             assert not expected[1]
-
-    def test_branch_that_ends(self) -> None:
-        # Ten near points of the own label and ten far ones: enough weight ends the near solution,
-        # and the far points take over.
-        d2 = np.append(np.linspace(1, 2, 10), np.linspace(60, 61, 10))
-        weights = np.where(np.arange(20) < 10, -690.0, 0.0)
-        assert np.isfinite(continue_precision(d2, weights / 10, 5.0))
-        assert np.isnan(continue_precision(d2, weights, 5.0))
-        tau, reached = formulas.solve_precision(d2, weights, 5.0)
-        logits = weights - tau * d2
-        row = np.exp(logits - logits.max())
-        assert reached and row[10:].sum() / row.sum() > 0.9
 
 
 def all_affinities(X: Any, codes: Any, u: float, metric: Any) -> dict[str, Any]:

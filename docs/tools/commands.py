@@ -18,17 +18,7 @@ def write(folder: Path) -> None:
 
 
 def page(parser: argparse.ArgumentParser) -> str:
-    """Describe a parser and its commands.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """Describe a parser and its commands."""
     parts = ["# Command line", *_body(parser)]
     for name, command in subcommands(parser).items():
         parts += [f"({command.prog.replace(' ', '-')})=", f"## {parser.prog} {name}"]

@@ -17,14 +17,7 @@ import nbformat
 
 
 def write(scripts: Path, folder: Path) -> None:
-    """Write every notebook with its outputs to a folder.
-
-    Parameters
-    ----------
-    scripts : Path
-        The folder of the scripts and of ``build.py``, which converts them.
-    folder : Path
-    """
+    """Write every notebook with its outputs to a folder."""
     notebooks = _builder(scripts)
     done = os.environ.get("CTSNE_TUTORIALS")
     for name in notebooks.SCRIPTS:
