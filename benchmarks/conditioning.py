@@ -90,7 +90,7 @@ def _similarities(
 ) -> Affinities:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # small labels
-        neighbors = find_neighbors(X, labels, k_same=length, k_other=length, n_jobs=jobs)
+        neighbors = find_neighbors(X, labels, lengths=(length, length), n_jobs=jobs)
         return revised_affinities(
             neighbors, labels, perplexity=perplexity, beta=_BETA_ABOVE, bandwidth="p", n_jobs=jobs
         )

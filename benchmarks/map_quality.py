@@ -41,7 +41,7 @@ def judge(
         exact: dict[str, Any] = {}
         if len(X) <= EXACT_UP_TO and "recall" in (find_neighbors.__kwdefaults__ or {}):
             exact = {"recall": 1.0}
-        near = find_neighbors(X, k_same=int(np.ceil(3 * perplexity)), n_jobs=jobs, **exact)
+        near = find_neighbors(X, lengths=int(np.ceil(3 * perplexity)), n_jobs=jobs, **exact)
         matrix = tsne_affinities(near, perplexity=perplexity, n_jobs=jobs).matrix
         del near
     found: dict[str, Any] = {}

@@ -47,9 +47,9 @@ def ctsne(
     if "recall" in inspect.signature(find_neighbors).parameters:
         options["recall"] = target
     if labelled:
-        options |= {"k_same": k_same, "k_other": k_other}
+        options |= {"lengths": (k_same, k_other)}
     else:
-        options |= {"k_same": k_same + k_other}
+        options |= {"lengths": k_same + k_other}
     known = labels if labelled else None
     find_neighbors(X[:_FEW], known if known is None else known[:_FEW], **options)
     clock.begin()

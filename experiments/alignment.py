@@ -55,12 +55,10 @@ def _scores(name: str, how: str) -> tuple[float, float]:
 
 def true_share(points: NDArray[np.floating], data: Data) -> float:
     """Return the share of the nearest points of other labels with the same hidden label."""
-    found = find_neighbors(
-        points, encode_column(data.known), k_same=0, k_other=COUNTERPARTS, n_jobs=1
-    )
+    found = find_neighbors(points, encode_column(data.known), lengths=(0, COUNTERPARTS), n_jobs=1)
     hidden = encode_column(data.hidden).codes
     near = hidden[found.indices]
     # If there are too few, the list is filled up with points of the same label.
-    wanted = np.arange(near.shape[1]) >= found.n_same[:, None]
+    wanted = np.arange(near.shape[1]) >= found.lengths[:, :1]
     wanted &= (near >= 0) & (hidden >= 0)[:, None]
     return float((near == hidden[:, None])[wanted].mean())

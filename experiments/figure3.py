@@ -87,7 +87,7 @@ def run(output: Path) -> None:
 
 
 def _similarities(data: common.Data, variant: Variant) -> sp.csr_array:
-    neighbors = find_neighbors(data.X, k_same=variant.k)
+    neighbors = find_neighbors(data.X, lengths=variant.k)
     return tsne_affinities(neighbors, perplexity=variant.perplexity, n_jobs=-1).matrix
 
 

@@ -30,8 +30,8 @@ def run(output: Path) -> None:
     """Count the bandwidths of every point at every beta, and draw those of one point."""
     data = common.load_paper()
     labels = encode_column(data.known)
-    same, other = paper_lengths(labels, len(data.X), common.PERPLEXITY)
-    neighbors = find_neighbors(data.X, labels, k_same=same, k_other=other)
+    lengths = paper_lengths((0, 1), common.PERPLEXITY)
+    neighbors = find_neighbors(data.X, labels, lengths=lengths)
     squared = neighbors.distances.astype(np.float64) ** 2
     across = labels.codes[neighbors.indices] != labels.codes[:, None]
 

@@ -18,7 +18,7 @@ from ctsne import ConditionalTSNE
 from ctsne.affinity import tsne_affinities
 from ctsne.labels import encode_column
 from ctsne.layout import Layout, Schedule, start_positions
-from ctsne.neighbors import Neighbors, find_neighbors, neighbors_from_graph
+from ctsne.neighbors import Neighbors, find_neighbors, read_neighbors
 from ctsne.neighbors.alignment import align_points
 
 __all__ = [
@@ -114,18 +114,16 @@ def balanced_neighbors(X: ArrayLike, labels: object, *, k: int) -> Neighbors:
         inside = categories == category
         # With the labels "inside" and "outside", points of the category have the same label as
         # each other and another label than the rest.
-        found = find_neighbors(
-            features, inside, k_same=np.where(inside, k, 0), k_other=np.where(inside, 0, k)
-        )
+        found = find_neighbors(features, inside, lengths=np.where(inside[:, None], (k, 0), (0, k)))
         # A short list is filled up from the other side; leave that part out.
         slots = np.arange(found.indices.shape[1])
-        wanted = (slots < found.n_same[:, None]) == inside[:, None]
+        wanted = (slots < found.lengths[:, :1]) == inside[:, None]
         rows.append(np.nonzero(wanted)[0])
         columns.append(found.indices[wanted])
         distances.append(found.distances[wanted])
     row, column = np.concatenate(rows), np.concatenate(columns)
     graph = sp.coo_array((np.concatenate(distances), (row, column)), shape=(n, n))
-    return neighbors_from_graph(graph, None, int(np.bincount(row, minlength=n).max()), 0)
+    return read_neighbors(graph, lengths=int(np.bincount(row, minlength=n).max()))
 
 
 def bbknn_tsne(

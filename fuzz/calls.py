@@ -71,7 +71,9 @@ class Data:
         return labels.encode_labels({"one": self.known, "two": second})
 
     def lists(self) -> tuple[Any, dict[str, Any]]:
-        """Return label columns, and the lengths and patterns of their lists."""
+        """Return one label column or two, and the lengths and patterns of their lists."""
+        if self.rng.random() < 0.5:
+            return self.column, {"lengths": (self.k, self.k)}
         columns = self.columns
         patterns = neighbors.occurring_patterns(columns)
         return columns, {"lengths": np.full(len(patterns), 2), "patterns": patterns}
@@ -87,7 +89,7 @@ class Data:
     def neighbors(self, known: bool = True) -> Any:
         found = self.labels if known else None
         k = max(2, int(np.ceil(self.perplexity)) + 1)
-        return neighbors.find_neighbors(self.X, found, k_same=k, k_other=k if known else 0)
+        return neighbors.find_neighbors(self.X, found, lengths=k)
 
     def affinities(self) -> Any:
         return affinity.tsne_affinities(self.neighbors(False), perplexity=self.perplexity)
@@ -311,25 +313,42 @@ def _embedding(data: Data) -> Call:
     return Call(pl.embedding, positions, color, shape=shape, **look)
 
 
-def _find_lists(data: Data) -> Call:
-    columns, lists = data.lists()
-    aligned = pick(data.rng, (None, None, data.flat))
-    return Call(neighbors.find_lists, data.X, columns, aligned=aligned, n_jobs=1, **lists)
+def _find_neighbors(data: Data) -> Call:
+    found, lists = data.lists()
+    return Call(
+        neighbors.find_neighbors,
+        data.X,
+        found,
+        metric=pick(data.rng, ("euclidean", "cosine")),
+        n_jobs=pick(data.rng, (1, 2)),
+        rows=pick(data.rng, (None, None, np.arange(3))),
+        recall=pick(data.rng, (1.0, 0.9)),
+        aligned=pick(data.rng, (None, None, data.flat)),
+        **lists,
+    )
 
 
 def _found_lists(data: Data) -> tuple[Any, Any]:
-    columns, lists = data.lists()
-    return columns, neighbors.find_lists(data.X, columns, n_jobs=1, **lists)
+    columns, lists = data.columns, {"lengths": 2}
+    return columns, neighbors.find_neighbors(data.X, columns, n_jobs=1, **lists)
 
 
-def _select_lists(data: Data) -> Call:
+def _select_neighbors(data: Data) -> Call:
     _, found = _found_lists(data)
-    return Call(neighbors.select_lists, found, np.minimum(found.lengths, 1))
+    return Call(neighbors.select_neighbors, found, np.minimum(found.lengths, 1))
 
 
-def _read_lists(data: Data) -> Call:
-    columns, lists = data.lists()
-    return Call(neighbors.read_lists, data.distances, columns, **lists)
+def _read_neighbors(data: Data) -> Call:
+    found, lists = data.lists()
+    return Call(
+        neighbors.read_neighbors, pick(data.rng, (data.distances, data.graph)), found, **lists
+    )
+
+
+def _balanced_lengths(data: Data) -> Call:
+    patterns = neighbors.occurring_patterns(data.columns)
+    knob = [data.strength, data.strength]
+    return Call(neighbors.balanced_lengths, data.columns, patterns, data.perplexity, knob)
 
 
 def _matched_shares(data: Data) -> Call:
@@ -450,51 +469,28 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "labels.Labels.keep": lambda data: Call(data.columns.keep, [0]),
     "labels.Labels.per_column": _per_column,
     "neighbors.occurring_patterns": lambda data: Call(neighbors.occurring_patterns, data.columns),
-    "neighbors.find_lists": _find_lists,
-    "neighbors.select_lists": _select_lists,
-    "neighbors.read_lists": _read_lists,
+    "neighbors.find_neighbors": _find_neighbors,
+    "neighbors.select_neighbors": _select_neighbors,
+    "neighbors.read_neighbors": _read_neighbors,
+    "neighbors.balanced_lengths": _balanced_lengths,
+    "neighbors.fill_lengths": lambda data: Call(
+        neighbors.fill_lengths, (data.k, 1), data.columns.keep([0, 1]), (0, 3), data.n
+    ),
+    "neighbors.joint_lengths": lambda data: Call(
+        neighbors.joint_lengths, pick(data.rng, ((0,), (0, 1), (0, 2, 3))), data.perplexity
+    ),
+    "neighbors.paper_lengths": lambda data: Call(
+        neighbors.paper_lengths, pick(data.rng, ((0,), (0, 1), (0, 2, 3))), data.perplexity
+    ),
+    "neighbors.merge_neighbors": lambda data: Call(
+        neighbors.merge_neighbors, data.neighbors(), data.k
+    ),
     "neighbors.matched_shares": _matched_shares,
     "sweep.SweepResult.targets": lambda data: Call(small_sweep().targets, data.strength),
     "labels.combine_columns": lambda data: Call(labels.combine_columns, [data.known, data.other]),
     "labels.Column.describe": lambda data: Call(data.labels.describe),
     "labels.Column.per_label": lambda data: Call(
         data.labels.per_label, pick(data.rng, (0.5, dict.fromkeys("abcd", 0.1))), argument="beta"
-    ),
-    "neighbors.balanced_lengths": lambda data: Call(
-        neighbors.balanced_lengths, data.labels, data.perplexity, data.strength
-    ),
-    "neighbors.half_lengths": lambda data: Call(
-        neighbors.half_lengths, pick(data.rng, (data.labels, None)), data.n, data.k
-    ),
-    "neighbors.paper_lengths": lambda data: Call(
-        neighbors.paper_lengths, pick(data.rng, (data.labels, None)), data.n, data.perplexity
-    ),
-    "neighbors.find_neighbors": lambda data: Call(
-        neighbors.find_neighbors,
-        data.X,
-        data.column,
-        k_same=data.k,
-        k_other=data.k,
-        metric=pick(data.rng, ("euclidean", "cosine")),
-        n_jobs=pick(data.rng, (1, 2)),
-        rows=pick(data.rng, (None, None, np.arange(3))),
-        recall=pick(data.rng, (1.0, 0.9)),
-        aligned=pick(data.rng, (None, None, data.flat)),
-    ),
-    "neighbors.matched_share": lambda data: Call(
-        neighbors.matched_share, data.neighbors(), data.labels
-    ),
-    "neighbors.merge_neighbors": lambda data: Call(
-        neighbors.merge_neighbors, data.neighbors(), data.k
-    ),
-    "neighbors.neighbors_from_distances": lambda data: Call(
-        neighbors.neighbors_from_distances, data.distances, data.column, data.k, data.k
-    ),
-    "neighbors.neighbors_from_graph": lambda data: Call(
-        neighbors.neighbors_from_graph, data.graph, data.column, data.k, data.k
-    ),
-    "neighbors.select_neighbors": lambda data: Call(
-        neighbors.select_neighbors, data.neighbors(), np.full(data.n, 1), np.full(data.n, 1)
     ),
     "affinity.tsne_affinities": lambda data: Call(
         affinity.tsne_affinities, data.neighbors(False), perplexity=data.perplexity

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from ctsne import _native
 from ctsne.layout import mesh as meshes
-from ctsne.neighbors.divisions import combinations_of
-from ctsne.neighbors.exact import centred_and_scaled
-from ctsne.neighbors.patterns import PatternCounts
+from ctsne.neighbors.patterns import PatternCounts, combinations_of
+from ctsne.neighbors.points import centred_and_scaled
 
 #: Bytes around an array that no call may change.
 FENCE = 256

@@ -59,9 +59,9 @@ def test_recall_counts_true_neighbours_once(benchmarks: Any) -> None:
     labels[:2] = 3  # too few for a list of their own
     truth = module.find_truth(X, labels, k_same=10, k_other=6)
     points = truth.points
-    both = find_neighbors(X, labels, k_same=10, k_other=6)
-    plain = find_neighbors(X, k_same=16)
-    assert np.array_equal(truth.k_same, both.n_same[points])
+    both = find_neighbors(X, labels, lengths=(10, 6))
+    plain = find_neighbors(X, lengths=16)
+    assert np.array_equal(truth.k_same, both.lengths[points, 0])
     assert module.labelled_recall(truth, X, labels, both.indices[points]) == 1
     assert module.plain_recall(truth, X, plain.indices[points]) == 1
     # Half of them; the rest is the point itself, a repeat or nothing.

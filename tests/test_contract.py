@@ -23,7 +23,7 @@ from ctsne.evaluate import (
     mixing_by_label,
     private_populations,
 )
-from ctsne.labels import combine_columns, encode_column
+from ctsne.labels import combine_columns, encode_column, encode_labels
 from ctsne.layout import Layout, Schedule, start_positions
 from ctsne.neighbors import balanced_lengths, find_neighbors
 from ctsne.pl import maps
@@ -57,7 +57,7 @@ def check_map(model: ConditionalTSNE, n: int, n_components: int = 2) -> None:
 Entry = Callable[[Any, Any], object]
 ENTRIES: dict[str, tuple[Entry, str]] = {
     "fit": (lambda table, labels: make(perplexity=2).fit(table, labels=labels), "X"),
-    "find_neighbors": (lambda table, labels: find_neighbors(table, labels, k_same=2), "X"),
+    "find_neighbors": (lambda table, labels: find_neighbors(table, labels, lengths=2), "X"),
     "rnx of data": (lambda table, labels: adjusted_rnx(X[:6], table, labels, k=2), "X"),
     "rnx of map": (lambda table, labels: adjusted_rnx(table, X[:6], labels, k=2), "embedding"),
     "laplacian": (lambda table, labels: laplacian(table, labels, k=2), "embedding"),
@@ -140,7 +140,7 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def work(*_: object, **__: object) -> None:
         pytest.fail("work was started before the input was refused")
 
-    stages = ("find_neighbors", "neighbors_from_distances", "neighbors_from_graph")
+    stages = ("find_neighbors", "read_neighbors")
     for stage in (*stages, "reduced_features", "start_positions", "Layout"):
         monkeypatch.setattr(ctsne.fit.pipeline, stage, work)
 
@@ -174,7 +174,7 @@ def test_bad_sparse_tables_are_refused(layout: Any) -> None:
     check_refused(lambda: make().fit(layout((1, 5))), "X", "minimum of 2")
     check_refused(lambda: make().fit(layout(table.astype(complex))), "X", "Complex")
     with pytest.raises(TypeError, match=r"X is a sparse matrix.*PCA"):
-        find_neighbors(layout(table), k_same=1)
+        find_neighbors(layout(table), lengths=1)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -210,22 +210,21 @@ def test_measures_refuse() -> None:
         check_refused(lambda k=k: laplacian(X[:6], SIX, k=k), "k", "whole|least|most")
 
 
-_COUNT = "must be a whole number or an array of 6 whole numbers.*got "
+_COUNT = "must be a whole number.*got "
 
 
 @pytest.mark.parametrize(
     ("changes", "argument", "says"),
     [
-        ({"k_same": -1}, "k_same", "must not be negative, got -1"),
-        ({"k_same": 0}, "k_same", "must be positive.*got sums from 0 to 0"),
-        ({"k_same": "two"}, "k_same", _COUNT),
-        ({"k_same": None}, "k_same", _COUNT + "object"),
-        ({"k_same": 2.5}, "k_same", _COUNT + "float64"),
-        ({"k_same": NAN}, "k_same", _COUNT + "float64"),
-        ({"k_same": np.array([1, 2])}, "k_same", _COUNT + r"int64 of shape \(2,\)"),
-        ({"k_same": np.arange(6)}, "k_same", "the same for all points, got sums from 0 to 5"),
-        ({"k_other": -1}, "k_other", "must not be negative, got -1"),
-        ({"k_other": "one"}, "k_other", _COUNT),
+        ({"lengths": (2, -1)}, "lengths", "must not be negative"),
+        ({"lengths": 0}, "lengths", "positive sum"),
+        ({"lengths": "two"}, "lengths", _COUNT),
+        ({"lengths": None}, "lengths", _COUNT + "object"),
+        ({"lengths": 2.5}, "lengths", _COUNT + "float64"),
+        ({"lengths": NAN}, "lengths", _COUNT + "float64"),
+        ({"lengths": np.array([1, 2, 3])}, "lengths", _COUNT + r"int64 of shape \(3,\)"),
+        ({"lengths": np.arange(12).reshape(6, 2)}, "lengths", "same positive sum"),
+        ({"patterns": (1,)}, "patterns", "begin with 0"),
         ({"metric": "manhattan"}, "metric", "'euclidean', 'cosine'; got 'manhattan'"),
         ({"metric": None}, "metric", "'euclidean', 'cosine'; got None"),
         ({"n_jobs": 0}, "n_jobs", "must not be 0; use -1 for all cores"),
@@ -233,7 +232,7 @@ _COUNT = "must be a whole number or an array of 6 whole numbers.*got "
     ],
 )
 def test_bad_searches_are_refused(changes: dict[str, Any], argument: str, says: str) -> None:
-    arguments: dict[str, Any] = {"k_same": 2, **changes}
+    arguments: dict[str, Any] = {"lengths": 2, **changes}
     check_refused(lambda: find_neighbors(X[:6], SIX, **arguments), argument, says)
 
 
@@ -392,13 +391,13 @@ def test_aligned_points_without_a_direction_are_refused(align: Any) -> None:
 def test_a_search_refuses_aligned_points_of_others() -> None:
     for points, says in ((X[:5], "5 rows but X has 6"), (spoilt((3, 1)), "row 3, column 1")):
         check_refused(
-            lambda p=points: find_neighbors(X[:6], SIX, k_same=2, k_other=2, aligned=p),  # type: ignore[misc]
+            lambda p=points: find_neighbors(X[:6], SIX, lengths=(2, 2), aligned=p),  # type: ignore[misc]
             "aligned",
             says,
         )
     zeros = spoilt(*((2, column) for column in range(10)), value=0.0)
     check_refused(
-        lambda: find_neighbors(X[:6], SIX, k_same=2, k_other=2, metric="cosine", aligned=zeros),
+        lambda: find_neighbors(X[:6], SIX, lengths=(2, 2), metric="cosine", aligned=zeros),
         "aligned",
         "all zeros .*row 2",
     )
@@ -429,7 +428,7 @@ def test_bad_distances_are_refused() -> None:
         says = "2 rows of X are all zeros .*row 4.*euclidean"
         check_refused(lambda t=table: make(metric="cosine").fit(t), "metric", says)  # type: ignore[misc]
     with pytest.raises(ValueError, match=r"2 rows of X are all zeros .*row 4"):
-        find_neighbors(zeros, k_same=2, metric="cosine")
+        find_neighbors(zeros, lengths=2, metric="cosine")
 
 
 def test_a_refused_fit_leaves_the_last_one(request: pytest.FixtureRequest) -> None:
@@ -556,8 +555,8 @@ def test_tables_of_any_kind_are_the_same(kind: str) -> None:
     expected = make(method="joint").fit(WHOLE, labels=LABELS)
     np.testing.assert_array_equal(model.embedding_, expected.embedding_)
     if not sp.issparse(table):
-        same = find_neighbors(WHOLE, LABELS, k_same=4, k_other=3)
-        found = find_neighbors(table, LABELS, k_same=4, k_other=3)
+        same = find_neighbors(WHOLE, LABELS, lengths=(4, 3))
+        found = find_neighbors(table, LABELS, lengths=(4, 3))
         np.testing.assert_array_equal(found.indices, same.indices)
         np.testing.assert_array_equal(found.distances, same.distances)
         assert laplacian(table, LABELS, k=5) == laplacian(WHOLE, LABELS, k=5)
@@ -579,7 +578,7 @@ def test_yes_and_no_are_numbers() -> None:
 
 
 def neighbours_of(table: Any) -> Any:
-    return find_neighbors(table, LABELS, k_same=8, k_other=7)
+    return find_neighbors(table, LABELS, lengths=(8, 7))
 
 
 @pytest.mark.parametrize(
@@ -604,8 +603,8 @@ def test_unit_spread_far_away_needs_no_luck() -> None:
     rng = np.random.default_rng(0)
     for offset in (1e4, 1e8):
         shifted = rng.normal(size=(500, 10)) + offset
-        exact = find_neighbors(shifted - offset, k_same=15).indices
-        np.testing.assert_array_equal(find_neighbors(shifted, k_same=15).indices, exact)
+        exact = find_neighbors(shifted - offset, lengths=15).indices
+        np.testing.assert_array_equal(find_neighbors(shifted, lengths=15).indices, exact)
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
@@ -645,7 +644,7 @@ def test_any_scale(scale: float, metric: str) -> None:
 def test_duplicates(method: str) -> None:
     table, labels = np.repeat(X[:30], 4, axis=0), np.repeat(LABELS[:30], 4)
     check_map(make(method=method).fit(table, labels=labels), 120)
-    found = find_neighbors(table, labels, k_same=3, k_other=2)
+    found = find_neighbors(table, labels, lengths=(3, 2))
     assert (found.distances[:, :3] == 0).all()
     assert (found.indices != np.arange(120)[:, None]).all()
     assert (found.indices[:, :3] // 4 == np.arange(120)[:, None] // 4).all()
@@ -702,9 +701,9 @@ def test_labels_of_any_size(method: str, beta_low: Any, labels: Any) -> None:
 
 
 def test_as_many_labels_as_points_leave_only_others() -> None:
-    found = find_neighbors(X, np.arange(120), k_same=3, k_other=3)
-    plain = find_neighbors(X, k_same=6)
-    assert (found.n_same == 0).all()
+    found = find_neighbors(X, np.arange(120), lengths=(3, 3))
+    plain = find_neighbors(X, lengths=6)
+    assert (found.lengths[:, 0] == 0).all()
     np.testing.assert_array_equal(found.indices, plain.indices)
     assert laplacian(X, np.arange(120), k=5) == 1
 
@@ -715,8 +714,8 @@ def test_missing_labels_condition_nothing() -> None:
     free = np.array([label is None for label in labels])
     assert (model.diagnostics_.other_share[free] == 0).all()
     assert (model.diagnostics_.other_share[~free] > 0).any()
-    found = find_neighbors(X, labels, k_same=6, k_other=6)
-    assert (found.n_same[free] == 12).all()
+    found = find_neighbors(X, labels, lengths=(6, 6))
+    assert (found.lengths[free, 0] == 12).all()
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.str_, object])
@@ -841,6 +840,7 @@ RNG = np.random.default_rng(0)
 MATRIX = sp.csr_array((1 - np.eye(9)) / 72)
 FRAME = pd.DataFrame({"a": [1.0, 2.0]})
 SPARSE = sp.eye_array(3, format="csr")
+PAIRS = encode_labels([SIX, list("xyxyxy")])
 # Calls with a wrong argument, and its name, which the message must give.
 WRONG: tuple[tuple[str, Callable[[], object]], ...] = (
     ("n", lambda: encode_column(SIX, n="two\nlines")),
@@ -849,8 +849,8 @@ WRONG: tuple[tuple[str, Callable[[], object]], ...] = (
     ("columns", lambda: combine_columns([])),
     ("k", lambda: private_populations(X[:6], SIX, SIX, k="a")),
     ("k", lambda: mixing_by_label(X[:6], SIX, k="a")),
-    ("strength", lambda: balanced_lengths(encode_column(SIX), 2.0, "a")),
-    ("strength", lambda: balanced_lengths(encode_column(SIX), 2.0, np.zeros(3))),
+    ("knob", lambda: balanced_lengths(PAIRS, (0, 1, 2, 3), 2.0, ["a", 1.0])),
+    ("knob", lambda: balanced_lengths(PAIRS, (0, 1, 2, 3), 2.0, [np.zeros(3), 1.0])),
     ("strength", lambda: joint_odds(SPARSE)),
     ("init", lambda: start_positions(NAN, 2, X=X, matrix=MATRIX, rng=RNG)),
     ("n_components", lambda: start_positions(1, FRAME, X=X, matrix=MATRIX, rng=RNG)),

@@ -13,6 +13,7 @@ import pytest
 import ctsne
 from ctsne import ConditionalTSNE
 from ctsne.fit.conditioning import knob_value
+from ctsne.fit.pipeline import list_lengths
 from ctsne.methods import (
     DEFAULT_METHOD,
     KNOBS,
@@ -128,8 +129,7 @@ def test_lengths_in_the_table_are_those_of_the_lists(name: str) -> None:
     settings = ctsne.settings.check_settings(
         model.get_params(), X, ctsne.labels.encode_column(labels)
     )
-    same, other = method.lengths(settings, 400)
-    assert int(same[0] + other[0]) == round(method.list_length * 12)
+    assert list_lengths(settings, 400)[0].sum() == round(method.list_length * 12)
     model.fit(X, labels=labels)
     stored = model.affinities_.nnz / 400
     assert stored <= 2 * method.row_length * 12 + 2

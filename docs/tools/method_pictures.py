@@ -19,7 +19,7 @@ from ctsne import pl
 from ctsne.affinity import joint_affinities, joint_odds
 from ctsne.affinity.balanced import natural_log_odds
 from ctsne.labels import encode_column
-from ctsne.neighbors import find_neighbors, half_lengths
+from ctsne.neighbors import find_neighbors, joint_lengths
 from ctsne.neighbors.alignment import align_points
 from ctsne.pl.palette import METHOD_COLORS
 
@@ -48,9 +48,7 @@ def joint_shares() -> Any:
         without=("batch 2", ALONE),
     )
     labels = encode_column(cells.batch)
-    n = len(cells.X)
-    same, other = half_lengths(labels, n, 2 * int(np.ceil(5 / 3 * PERPLEXITY)))
-    found = find_neighbors(cells.X, labels, k_same=same, k_other=other)
+    found = find_neighbors(cells.X, labels, lengths=joint_lengths((0, 1), PERPLEXITY))
     figure, axes = plt.subplots(1, 4, figsize=(9.2, 3.0), layout="constrained")
     natural = expit(natural_log_odds(found, labels, n_jobs=1))
     for ax, strength in zip(axes, STRENGTHS, strict=False):
@@ -104,7 +102,7 @@ def alignment_moves() -> Any:
                     *places[own].T, s=11, marker=marker, color=color, linewidths=0, alpha=0.7
                 )
         shared = cells.type != ALONE
-        near = find_neighbors(places, labels, k_same=0, k_other=25).indices
+        near = find_neighbors(places, labels, lengths=(0, 25)).indices
         right = (cells.type[near] == cells.type[:, None]).mean(axis=1)[shared].mean()
         ax.set_title(
             f"{title}: {right:.2f} right", loc="left", fontsize="medium", fontweight="bold"

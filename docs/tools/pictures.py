@@ -90,11 +90,11 @@ def near() -> Any:
     """Draw the neighbours of one point, as t-SNE finds them and as two lists."""
     cells = sheets()
     point = _middle(cells)
-    same, other = paper_lengths(encode_column(cells.batch), len(cells.X), PERPLEXITY)
+    lengths = paper_lengths((0, 1), PERPLEXITY)
     lists = {
         "The data": None,
-        "t-SNE: one list, the nearest": find_neighbors(cells.X, k_same=same + other),
-        "ctsne: two lists": find_neighbors(cells.X, cells.batch, k_same=same, k_other=other),
+        "t-SNE: one list, the nearest": find_neighbors(cells.X, lengths=lengths.sum()),
+        "ctsne: two lists": find_neighbors(cells.X, cells.batch, lengths=lengths),
     }
     figure, axes = plt.subplots(1, len(lists), figsize=(9, 3.6), layout="constrained")
     seen, colors = _from_the_side(cells.X), pl.palette(cells.batch)
@@ -138,8 +138,7 @@ def pull() -> Any:
     cells = sheets()
     point = _middle(cells)
     labels = encode_column(cells.batch)
-    same, other = paper_lengths(labels, len(cells.X), PERPLEXITY)
-    found = find_neighbors(cells.X, labels, k_same=same, k_other=other)
+    found = find_neighbors(cells.X, labels, lengths=paper_lengths((0, 1), PERPLEXITY))
     squared = formulas.squared_distances(cells.X)
     lists = (squared, found.indices)
     rows = {
@@ -148,7 +147,7 @@ def pull() -> Any:
             *lists, labels.codes, PERPLEXITY, 1e-20, scale=found.scale
         ),
         "balanced, strength 1": formulas.balanced_rows(
-            *lists, found.n_same, labels.codes, PERPLEXITY, 1.0
+            *lists, found.lengths[:, 0], labels.codes, PERPLEXITY, 1.0
         ),
     }
     figure, axes = plt.subplots(1, len(rows), figsize=(9, 3.2), sharey=True, layout="constrained")

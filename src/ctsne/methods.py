@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import ceil, log10
+from math import log10
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.vocabulary import JOINT_LENGTH
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from ctsne.affinity import Affinities
     from ctsne.neighbors import Neighbors
-
-    Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,9 +34,8 @@ class Method:
     list_length: float = 3
     row_length: float = 3
     uses: tuple[str, ...] = ()  # parameters that some other methods ignore, apart from the knob
-    lengths: Callable[[Any, int], Lengths]  # of both lists, from settings and number of points
-    # With several label columns: wanted lengths of the lists, from settings and their patterns.
-    column_lengths: Callable[[Any, tuple[int, ...]], NDArray[np.int64]]
+    # Wanted lengths of the lists, from settings and their patterns.
+    lengths: Callable[[Any, tuple[int, ...]], NDArray[np.int64]]
     affinities: Callable[[Neighbors, Any], Affinities]
     # The weight of differently labelled pairs in the map, per label or per label column.
     beta_low: Callable[[Any], NDArray[np.float64]] | None = None
@@ -53,42 +50,26 @@ class Method:
         return float(10 ** (low + (place - below) * (high - low)))
 
 
-def _paper_lengths(settings: Any, n: int) -> Lengths:
+def _paper_lengths(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
     from ctsne.neighbors import paper_lengths
 
-    labels = settings.labels if settings.method.two_lists else None
-    return paper_lengths(labels, n, settings.perplexity)
+    return paper_lengths(patterns, settings.perplexity)
 
 
-def _balanced_lengths(settings: Any, n: int) -> Lengths:
+def _balanced_lengths(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
     from ctsne.neighbors import balanced_lengths
+    from ctsne.neighbors.patterns import read_labels
 
-    return balanced_lengths(settings.labels, settings.perplexity, settings.knob)
-
-
-def _joint_lengths(settings: Any, n: int) -> Lengths:
-    from ctsne.neighbors import half_lengths
-
-    # Each list is as long as a row: how much of it is used depends on the point.
-    return half_lengths(settings.labels, n, 2 * ceil(JOINT_LENGTH * settings.perplexity))
+    labels = read_labels(settings.labels, settings.labels.n_points)
+    assert labels is not None
+    knob = settings.knob if labels.n_columns > 1 else [settings.knob]
+    return balanced_lengths(labels, patterns, settings.perplexity, knob)
 
 
-def _paper_lists(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
-    from ctsne.neighbors.column_lists import paper_lists
+def _joint_lengths(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
+    from ctsne.neighbors import joint_lengths
 
-    return paper_lists(patterns, settings.perplexity)
-
-
-def _balanced_lists(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
-    from ctsne.neighbors.column_lists import balanced_lists
-
-    return balanced_lists(settings.labels, patterns, settings.perplexity, settings.knob)
-
-
-def _joint_lists(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
-    from ctsne.neighbors.column_lists import long_lists
-
-    return long_lists(patterns, ceil(JOINT_LENGTH * settings.perplexity))
+    return joint_lengths(patterns, settings.perplexity)
 
 
 def _common(settings: Any) -> dict[str, Any]:
@@ -144,7 +125,6 @@ _TABLE = (
         row_length=JOINT_LENGTH,
         uses=("align",),
         lengths=_joint_lengths,
-        column_lengths=_joint_lists,
         affinities=_joint,
         beta_low=_joint_below,
     ),
@@ -177,7 +157,6 @@ _TABLE = (
         two_lists=True,
         uses=("align", "bandwidth"),
         lengths=_paper_lengths,
-        column_lengths=_paper_lists,
         affinities=_revised,
     ),
     Method(
@@ -191,7 +170,6 @@ _TABLE = (
         two_lists=True,
         uses=("align",),
         lengths=_balanced_lengths,
-        column_lengths=_balanced_lists,
         affinities=_balanced,
     ),
     Method(
@@ -204,7 +182,6 @@ _TABLE = (
         short_grid=(1, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4),
         two_lists=False,
         lengths=_paper_lengths,
-        column_lengths=_paper_lists,
         affinities=_plain,
         beta_low=lambda settings: settings.knob,
     ),
@@ -218,7 +195,6 @@ _TABLE = (
         short_grid=(1.0,),
         two_lists=False,
         lengths=_paper_lengths,
-        column_lengths=_paper_lists,
         affinities=_plain,
     ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from ctsne._core.vocabulary import JOINT_LENGTH
 from ctsne.affinity import (
     Affinities,
     balanced_affinities,
@@ -24,18 +22,14 @@ from ctsne.affinity.columns import natural_log_shares, solve_weights, split_perp
 from ctsne.labels import Labels, encode_column
 from ctsne.neighbors import (
     Neighbors,
-    find_lists,
+    balanced_lengths,
     find_neighbors,
-    half_lengths,
+    joint_lengths,
     matched_shares,
     occurring_patterns,
+    paper_lengths,
 )
-from ctsne.neighbors.column_lists import (
-    balanced_lists,
-    differing_lists,
-    long_lists,
-    paper_lists,
-)
+from ctsne.neighbors.patterns import differing_lists
 
 from .. import reference as formulas
 from ..random_columns import Codes, as_columns, column_codes
@@ -72,7 +66,7 @@ def squares(neighbors: Neighbors) -> Floats:
 
 
 def found(problem: Problem, lengths: Any) -> Neighbors:
-    return find_lists(problem.X, problem.labels, lengths=lengths, patterns=problem.patterns)
+    return find_neighbors(problem.X, problem.labels, lengths=lengths, patterns=problem.patterns)
 
 
 def knobs(draw: st.DrawFn, problem: Problem, values: st.SearchStrategy[float]) -> Any:
@@ -101,7 +95,7 @@ def compare(result: Affinities, rows: Floats, problem: Problem, rtol: float = 1e
 def test_revised_is_the_reference(problem: Problem, data: st.DataObject) -> None:
     beta = knobs(data.draw, problem, st.floats(-12, 0).map(lambda e: 10**e))  # type: ignore[arg-type]
     bandwidth = data.draw(st.sampled_from(["r", "p"]))
-    neighbors = found(problem, paper_lists(problem.patterns, problem.perplexity))
+    neighbors = found(problem, paper_lengths(problem.patterns, problem.perplexity))
     result = revised_affinities(
         neighbors, problem.labels, perplexity=problem.perplexity, beta=beta, bandwidth=bandwidth
     )
@@ -128,7 +122,8 @@ def test_revised_is_the_reference(problem: Problem, data: st.DataObject) -> None
 def test_balanced_is_the_reference(problem: Problem, data: st.DataObject) -> None:
     strength = knobs(data.draw, problem, st.floats(0, 1))  # type: ignore[arg-type]
     u = problem.perplexity
-    neighbors = found(problem, balanced_lists(problem.labels, problem.patterns, u, strength))
+    knob = np.broadcast_to(strength, problem.labels.n_columns).tolist()
+    neighbors = found(problem, balanced_lengths(problem.labels, problem.patterns, u, knob))
     result = balanced_affinities(neighbors, problem.labels, perplexity=u, strength=strength)
     rows = formulas.column_rows(
         "balanced",
@@ -150,7 +145,7 @@ def test_balanced_is_the_reference(problem: Problem, data: st.DataObject) -> Non
 def test_joint_is_the_reference(problem: Problem, data: st.DataObject) -> None:
     strength = knobs(data.draw, problem, st.floats(0, 1))  # type: ignore[arg-type]
     u = problem.perplexity
-    neighbors = found(problem, long_lists(problem.patterns, ceil(JOINT_LENGTH * u)))
+    neighbors = found(problem, joint_lengths(problem.patterns, u))
     D2 = squares(neighbors)
     lists = D2, neighbors.indices, neighbors.lengths, problem.patterns, problem.codes
     matched = formulas.columns_matched(*lists)
@@ -219,10 +214,9 @@ def test_two_lists_as_one_column(strength: float) -> None:
     X = rng.normal(size=(60, 3)) + codes[:, None]
     both = as_columns(np.stack([codes, codes], axis=1))
     assert occurring_patterns(both) == (0, 3)
-    lists = find_lists(X, both, lengths=np.full(2, 14), patterns=(0, 3))
+    lists = find_neighbors(X, both, lengths=np.full(2, 14), patterns=(0, 3))
     one = encode_column(codes)
-    same, other = half_lengths(one, 60, 28)
-    plain = find_neighbors(X, one, k_same=same, k_other=other)
+    plain = find_neighbors(X, one, lengths=14)
     np.testing.assert_array_equal(lists.indices, plain.indices)
     result = balanced_affinities(lists, both, perplexity=8, strength=strength)
     assert result.diagnostics.reached.all()
@@ -238,7 +232,7 @@ def test_the_result_does_not_depend_on_threads() -> None:
     patterns = occurring_patterns(labels)
     results = []
     for n_jobs in (1, 3):
-        lists = find_lists(X, labels, lengths=np.full(4, 20), patterns=patterns, n_jobs=n_jobs)
+        lists = find_neighbors(X, labels, lengths=np.full(4, 20), patterns=patterns, n_jobs=n_jobs)
         results.append(joint_affinities(lists, labels, perplexity=12, strength=0.7, n_jobs=n_jobs))
     np.testing.assert_array_equal(results[0].matrix.data, results[1].matrix.data)
     np.testing.assert_array_equal(results[0].matrix.indices, results[1].matrix.indices)
@@ -250,7 +244,7 @@ def test_every_column_reaches_its_share() -> None:
     X = rng.normal(size=(600, 5))
     X[:, :2] += 3 * codes
     labels = as_columns(codes)
-    lists = find_lists(X, labels, lengths=np.full(4, 34), patterns=(0, 1, 2, 3))
+    lists = find_neighbors(X, labels, lengths=np.full(4, 34), patterns=(0, 1, 2, 3))
     natural = np.exp(natural_log_shares(lists, labels, perplexity=34, n_jobs=1))
     before = formulas.of_columns(natural, lists.patterns, 2).mean(axis=0)
     for strengths in ([0.3, 0.9], [0.9, 0.3]):
@@ -273,8 +267,8 @@ def test_shares_among_aligned_points_start_from_those_without(nested: bool) -> N
     labels = as_columns(codes)
     patterns = occurring_patterns(labels)
     lists = {"lengths": np.full(len(patterns), 20), "patterns": patterns}
-    plain = find_lists(shifted, labels, **lists)  # type: ignore[arg-type]
-    moved = find_lists(shifted, labels, aligned=X, **lists)  # type: ignore[arg-type]
+    plain = find_neighbors(shifted, labels, **lists)  # type: ignore[arg-type]
+    moved = find_neighbors(shifted, labels, aligned=X, **lists)  # type: ignore[arg-type]
     shares = [
         formulas.of_columns(
             np.exp(natural_log_shares(each, labels, perplexity=20, n_jobs=1)), patterns, 2
@@ -287,15 +281,15 @@ def test_shares_among_aligned_points_start_from_those_without(nested: bool) -> N
 @pytest.mark.parametrize("strength", [np.ones(3), -0.1, 1.1, np.nan])
 def test_strengths_that_do_not_fit_are_refused(strength: Any) -> None:
     labels = as_columns(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
-    lists = find_lists(np.eye(4), labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3))
+    lists = find_neighbors(np.eye(4), labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3))
     with pytest.raises(ValueError, match="strength must"):
         joint_affinities(lists, labels, perplexity=2, strength=strength)
 
 
 def test_lists_of_other_columns_are_refused() -> None:
     labels = as_columns(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
-    lists = find_lists(np.eye(4), labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3))
-    plain = find_neighbors(np.eye(4), [0, 0, 1, 1], k_same=1, k_other=2)
+    lists = find_neighbors(np.eye(4), labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3))
+    plain = find_neighbors(np.eye(4), [0, 0, 1, 1], lengths=(1, 2))
     for neighbors, known in ((lists, [0, 0, 1, 1]), (plain, labels)):
         for method, knob in (
             (joint_affinities, "strength"),

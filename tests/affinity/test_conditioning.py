@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from math import ceil
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ctsne import _native
-from ctsne._core.vocabulary import JOINT_LENGTH
 from ctsne.affinity import (
     Affinities,
     balanced_affinities,
@@ -29,15 +27,15 @@ from ctsne.affinity import (
     tsne_affinities,
 )
 from ctsne.affinity.weights import LEVEL_POWER, REACH
-from ctsne.labels import Column, encode_column
+from ctsne.labels import Column, Labels, encode_column
 from ctsne.labels.columns import join_columns
 from ctsne.layout import pair_weights
 from ctsne.neighbors import (
     Neighbors,
     balanced_lengths,
     find_neighbors,
-    half_lengths,
-    matched_share,
+    joint_lengths,
+    matched_shares,
     paper_lengths,
 )
 
@@ -95,22 +93,22 @@ def squares(neighbors: Neighbors) -> Floats:
 
 
 def split_neighbors(problem: Problem) -> Neighbors:
-    same, other = paper_lengths(problem.labels, len(problem.X), problem.perplexity)
-    return find_neighbors(problem.X, problem.labels, k_same=same, k_other=other)
+    lengths = paper_lengths((0, 1), problem.perplexity)
+    return find_neighbors(problem.X, problem.labels, lengths=lengths)
 
 
 def balanced_neighbors(problem: Problem, strength: Any) -> Neighbors:
-    same, other = balanced_lengths(problem.labels, problem.perplexity, strength)
-    return find_neighbors(problem.X, problem.labels, k_same=same, k_other=other)
+    lengths = balanced_lengths(one_column(problem.labels), (0, 1), problem.perplexity, [strength])
+    return find_neighbors(problem.X, problem.labels, lengths=lengths)
 
 
-def joint_lengths(labels: Column, perplexity: float) -> Any:
-    return half_lengths(labels, labels.n_points, 2 * ceil(JOINT_LENGTH * perplexity))
+def one_column(column: Column) -> Labels:
+    return Labels(("label",), (column,), column)
 
 
 def joint_neighbors(problem: Problem) -> Neighbors:
-    same, other = joint_lengths(problem.labels, problem.perplexity)
-    return find_neighbors(problem.X, problem.labels, k_same=same, k_other=other)
+    lengths = joint_lengths((0, 1), problem.perplexity)
+    return find_neighbors(problem.X, problem.labels, lengths=lengths)
 
 
 def check(
@@ -125,7 +123,7 @@ def check(
     diagnostics = found.diagnostics
     effective = np.array([formulas.perplexity(row) for row in rows])
     np.testing.assert_allclose(diagnostics.perplexity, effective, rtol=1e-5)
-    other = np.arange(rows.shape[1]) >= neighbors.n_same[:, None]
+    other = np.arange(rows.shape[1]) >= neighbors.lengths[:, :1]
     share = (rows * other).sum(axis=1)
     np.testing.assert_allclose(diagnostics.other_share, share, rtol=1e-5, atol=1e-12)
     np.testing.assert_allclose(diagnostics.largest_weight, rows.max(axis=1), rtol=1e-5)
@@ -145,8 +143,7 @@ def check_matrix(found: Affinities) -> None:
 @given(problems())
 def test_tsne(problem: Problem) -> None:
     u = problem.perplexity
-    k_same, _ = paper_lengths(None, len(problem.X), u)
-    neighbors = find_neighbors(problem.X, k_same=k_same)
+    neighbors = find_neighbors(problem.X, lengths=paper_lengths((0,), u))
     rows = formulas.tsne_rows(squares(neighbors), neighbors.indices, u)
     check(tsne_affinities(neighbors, perplexity=u), neighbors, rows, rows, u)
 
@@ -178,7 +175,7 @@ def test_revised_r(problem: Problem, data: Any) -> None:
     log_beta, log_alpha = (np.append(w, 0)[codes] for w in formulas.high_weights(codes, beta))
     for i in np.flatnonzero(~found.diagnostics.reached | (u >= indices.shape[1])):
         weights = np.where(
-            np.arange(len(indices[i])) < neighbors.n_same[i], log_beta[i], log_alpha[i]
+            np.arange(len(indices[i])) < neighbors.lengths[:, 0][i], log_beta[i], log_alpha[i]
         )
         d2, tau = D2[i, indices[i]], 0.5 / found.diagnostics.sigma[i] ** 2
         logits = weights - tau * (d2 - d2.min())
@@ -197,7 +194,7 @@ def test_balanced(problem: Problem, data: Any) -> None:
     _, labels, u = problem
     neighbors = balanced_neighbors(problem, strength)
     rows = formulas.balanced_rows(
-        squares(neighbors), neighbors.indices, neighbors.n_same, labels.codes, u, strength
+        squares(neighbors), neighbors.indices, neighbors.lengths[:, 0], labels.codes, u, strength
     )
     found = balanced_affinities(neighbors, labels, perplexity=u, strength=strength)
     check(found, neighbors, rows, rows, u)
@@ -211,7 +208,7 @@ def test_joint(problem: Problem, data: Any) -> None:
     # Over decades, a row can change while its perplexity does not.
     assume(np.ptp(np.log10(np.abs(X).max(axis=1))) < 3)
     neighbors = joint_neighbors(problem)
-    D2, indices, n_same = squares(neighbors), neighbors.indices, neighbors.n_same
+    D2, indices, n_same = squares(neighbors), neighbors.indices, neighbors.lengths[:, 0]
     rows = formulas.joint_rows(D2, indices, n_same, labels.codes, u, strength)
     found = joint_affinities(neighbors, labels, perplexity=u, strength=strength)
     # Two solutions follow each other: the natural shares, then the bandwidths that go with them.
@@ -248,13 +245,11 @@ def sample(
 def test_from_features_on(metric: Literal["euclidean", "cosine"], missing: int) -> None:
     X, labels = sample(missing=missing)
     codes, u, strength = labels.codes, 7.0, np.array([0.4, 0.6, 1.0])
-    plain = find_neighbors(X, k_same=21, metric=metric)
-    same, other = paper_lengths(labels, len(X), u)
-    split = find_neighbors(X, labels, k_same=same, k_other=other, metric=metric)
-    same, other = balanced_lengths(labels, u, strength)
-    mixed = find_neighbors(X, labels, k_same=same, k_other=other, metric=metric)
-    same, other = joint_lengths(labels, u)
-    long = find_neighbors(X, labels, k_same=same, k_other=other, metric=metric)
+    plain = find_neighbors(X, lengths=21, metric=metric)
+    split = find_neighbors(X, labels, lengths=paper_lengths((0, 1), u), metric=metric)
+    lengths = balanced_lengths(one_column(labels), (0, 1), u, [strength])
+    mixed = find_neighbors(X, labels, lengths=lengths, metric=metric)
+    long = find_neighbors(X, labels, lengths=joint_lengths((0, 1), u), metric=metric)
     beta = np.array([1e-4, 0.1, 1e-10])
     pairs = [
         (tsne_affinities(plain, perplexity=u), formulas.tsne_affinities(X, u, metric=metric)),
@@ -283,7 +278,7 @@ def test_from_features_on(metric: Literal["euclidean", "cosine"], missing: int) 
 
 def all_methods(X: Any, labels: Column, u: float, n_jobs: int = 1) -> dict[str, Affinities]:
     problem = Problem(X, labels, u)
-    plain = find_neighbors(X, k_same=int(np.ceil(3 * u)), n_jobs=n_jobs)
+    plain = find_neighbors(X, lengths=int(np.ceil(3 * u)), n_jobs=n_jobs)
     split, mixed = split_neighbors(problem), balanced_neighbors(problem, 0.7)
     calibrate: dict[str, Callable[[], Affinities]] = {
         "tsne": lambda: tsne_affinities(plain, perplexity=u, n_jobs=n_jobs),
@@ -324,10 +319,10 @@ from ctsne.neighbors import find_neighbors
 
 stored = np.load(sys.argv[1])
 X, labels = stored["X"], stored["labels"]
-neighbors = find_neighbors(X, labels, k_same=16, k_other=14)
+neighbors = find_neighbors(X, labels, lengths=(16, 14))
 results = {"isa": _native.instruction_set(), "indices": neighbors.indices}
 results["distances"] = neighbors.distances
-results["single"] = find_neighbors(X.astype(np.float32), labels, k_same=16, k_other=14).indices
+results["single"] = find_neighbors(X.astype(np.float32), labels, lengths=(16, 14)).indices
 for name, found in {
     "r": revised_affinities(neighbors, labels, perplexity=10, beta=1e-4),
     "tiny": revised_affinities(neighbors, labels, perplexity=10, beta=1e-300),
@@ -374,7 +369,7 @@ class TestEdges:
                 assert not diagnostics.reached.any()
 
     def test_two_points(self) -> None:
-        neighbors = find_neighbors([[0.0], [1.0]], ["a", "b"], k_same=1, k_other=1)
+        neighbors = find_neighbors([[0.0], [1.0]], ["a", "b"], lengths=(1, 1))
         for found in (
             tsne_affinities(neighbors, perplexity=1),
             revised_affinities(neighbors, ["a", "b"], perplexity=1, beta=0.1),
@@ -389,7 +384,7 @@ class TestEdges:
         for names in (["a"] * 90, [None] * 90):
             labels = encode_column(names)
             found = all_methods(X, labels, 6.0)
-            shorter = find_neighbors(X, k_same=9)  # half of a row
+            shorter = find_neighbors(X, lengths=9)  # half of a row
             joint = found.pop("joint").matrix.toarray()
             plain = tsne_affinities(shorter, perplexity=6).matrix.toarray()
             np.testing.assert_allclose(joint, plain, rtol=1e-6)
@@ -410,7 +405,7 @@ class TestEdges:
 
     def test_out_of_reach(self) -> None:
         X, labels = sample(60, 2, gap=10.0)
-        neighbors = find_neighbors(X, labels, k_same=4, k_other=4)
+        neighbors = find_neighbors(X, labels, lengths=(4, 4))
         d2, other = squares(neighbors), np.arange(8) >= 4
         for beta in (1e-4, 1e-300):
             found = revised_affinities(neighbors, labels, perplexity=7.999, beta=beta).diagnostics
@@ -474,11 +469,10 @@ class TestJoint:
 
     def test_an_alignment_does_not_change_the_natural_share(self) -> None:
         X, labels = sample(150, 2, gap=6.0)
-        same, other = joint_lengths(labels, 8.0)
+        lengths = joint_lengths((0, 1), 8.0)
         moved = X - 6.0 * (labels.codes == 1)[:, None] * np.eye(5)[0]
         lists = [
-            find_neighbors(X, labels, k_same=same, k_other=other, aligned=aligned)
-            for aligned in (None, moved)
+            find_neighbors(X, labels, lengths=lengths, aligned=aligned) for aligned in (None, moved)
         ]
         shares = [
             joint_affinities(each, labels, perplexity=8, strength=0.0).diagnostics.other_share
@@ -518,14 +512,16 @@ class TestMatched:
     @pytest.mark.parametrize("missing", [0, 30])
     def test_same_as_the_reference(self, missing: int) -> None:
         X, labels = sample(150, 4, missing=missing)
-        neighbors = find_neighbors(X, labels, k_same=40, k_other=20)
-        matched = formulas.matched_shares(neighbors.indices, neighbors.n_same, labels.codes)
-        np.testing.assert_allclose(matched_share(neighbors, labels), matched, rtol=1e-12)
+        neighbors = find_neighbors(X, labels, lengths=(40, 20))
+        matched = formulas.matched_shares(neighbors.indices, neighbors.lengths[:, 0], labels.codes)
+        np.testing.assert_allclose(
+            matched_shares(neighbors, one_column(labels))[:, 0], matched, rtol=1e-12
+        )
 
 
 class TestRefused:
     X, labels = sample(20)
-    neighbors = find_neighbors(X, labels, k_same=3, k_other=3)
+    neighbors = find_neighbors(X, labels, lengths=(3, 3))
 
     @pytest.mark.parametrize("perplexity", [0.5, np.nan, np.inf, "5"])
     def test_perplexity(self, perplexity: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,9 @@ def star(distances: Any, n_same: int) -> tuple[Neighbors, Column]:
     k = len(distances)
     indices = np.array([np.delete(np.arange(k + 1), i) for i in range(k + 1)], np.int32)
     rows = np.tile(np.asarray(distances, np.float32), (k + 1, 1))
-    lengths = np.full(k + 1, n_same, np.int32)
+    lengths = np.tile(np.array([n_same, k - n_same], np.int32), (k + 1, 1))
     labels = encode_column(["own"] * (n_same + 1) + ["other"] * (k - n_same))
-    return Neighbors(indices, rows, lengths, 1.0), labels
+    return Neighbors(indices, rows, lengths, (0, 1), 1.0), labels
 
 
 def weighted(
@@ -36,7 +37,7 @@ def weighted(
 ) -> tuple[tuple[float, bool], tuple[float, bool], Floats, Floats]:
     """Bandwidth of point 0 here and in the reference, with the row's squares and weights."""
     neighbors, _ = star(distances, n_same)
-    neighbors = Neighbors(neighbors.indices, neighbors.distances, neighbors.n_same, scale)
+    neighbors = replace(neighbors, scale=scale)
     rows = Rows(neighbors, np.tile(log_weights, (len(distances) + 1, 1)), n_jobs=1)
     precision, reached = rows.bandwidths(u, weighted=True)
     d2 = neighbors.distances[0].astype(np.float64) ** 2
@@ -121,9 +122,9 @@ def test_sigma_is_that_of_the_rows() -> None:
     rng = np.random.default_rng(1)
     X, names = rng.normal(size=(60, 3)), np.array(["a", "b", "c"])[rng.integers(3, size=60)]
     labels = encode_column(np.where(rng.random(60) < 0.1, None, names.astype(object)))
-    neighbors = find_neighbors(X, labels, k_same=9, k_other=9)
+    neighbors = find_neighbors(X, labels, lengths=(9, 9))
     d2 = neighbors.distances.astype(np.float64) ** 2
-    other = np.arange(18) >= neighbors.n_same[:, None]
+    other = np.arange(18) >= neighbors.lengths[:, :1]
     log_beta, log_alpha = (
         np.append(weights, 0)[labels.codes][:, None]
         for weights in formulas.high_weights(labels.codes, 1e-3)
@@ -153,7 +154,7 @@ def test_scale_of_the_data_does_not_matter() -> None:
     X, names = rng.normal(size=(50, 3)), list("ab") * 25
     results = [
         revised_affinities(
-            find_neighbors(scale * X, names, k_same=9, k_other=9), names, perplexity=6, beta=1e-9
+            find_neighbors(scale * X, names, lengths=(9, 9)), names, perplexity=6, beta=1e-9
         )
         for scale in (1.0, 2.0**50, 2.0**-50)
     ]

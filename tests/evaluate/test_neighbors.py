@@ -23,11 +23,11 @@ def test_a_search_for_some_rows_finds_what_one_for_all_does(data: Any) -> None:
     codes = data.draw(hnp.arrays(np.int64, n, elements=st.integers(-1, 3)))
     labels = data.draw(st.sampled_from([None, [None if c < 0 else int(c) for c in codes]]))
     rows = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, unique=True)))
-    whole = find_neighbors(X, labels, k_same=2, k_other=1)
-    some = find_neighbors(X, labels, k_same=2, k_other=1, rows=rows)
+    whole = find_neighbors(X, labels, lengths=2)
+    some = find_neighbors(X, labels, lengths=2, rows=rows)
     np.testing.assert_array_equal(some.indices, whole.indices[rows])
     np.testing.assert_array_equal(some.distances, whole.distances[rows])
-    np.testing.assert_array_equal(some.n_same, whole.n_same[rows])
+    np.testing.assert_array_equal(some.lengths, whole.lengths[rows])
 
 
 @given(st.data())

@@ -22,7 +22,7 @@ from ..random_columns import as_columns
 def similarities(n: int, seed: int = 0) -> sp.csr_array:
     X = np.random.default_rng(seed).normal(size=(n, 5))
     k = min(15, n - 1)
-    return tsne_affinities(find_neighbors(X, k_same=k), perplexity=min(5, k)).matrix
+    return tsne_affinities(find_neighbors(X, lengths=k), perplexity=min(5, k)).matrix
 
 
 def start(n: int, dims: int = 2, seed: int = 1) -> NDArray[np.float64]:

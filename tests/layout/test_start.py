@@ -15,7 +15,7 @@ from ctsne.layout import start_positions
 from ctsne.neighbors import find_neighbors
 
 X = np.random.default_rng(0).normal(size=(80, 6)) * np.array([5, 3, 1, 1, 1, 1.0])
-MATRIX = tsne_affinities(find_neighbors(X, k_same=15), perplexity=5).matrix
+MATRIX = tsne_affinities(find_neighbors(X, lengths=15), perplexity=5).matrix
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -54,7 +54,7 @@ def test_missing_axes_are_filled() -> None:
 
 def test_spectral_parts_a_graph_in_two() -> None:
     halves = np.concatenate([X, X + 1000])
-    matrix = tsne_affinities(find_neighbors(halves, k_same=15), perplexity=5).matrix
+    matrix = tsne_affinities(find_neighbors(halves, lengths=15), perplexity=5).matrix
     y = start_positions("spectral", 2, X=None, matrix=matrix, rng=rng())
     side = y[:, 0] > y[:, 0].mean()
     assert len(set(side[:80])) == 1 and len(set(side[80:])) == 1 and side[0] != side[-1]

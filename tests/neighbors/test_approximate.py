@@ -68,7 +68,7 @@ def check_truth(found: Neighbors, X: Any, codes: Any) -> None:
 
 def true_recall(found: Neighbors, X: Any, codes: Any, k_same: int, k_other: int) -> float:
     labels = None if codes is None else [None if code < 0 else int(code) for code in codes]
-    exact = find_neighbors(X, labels, k_same=k_same, k_other=k_other)
+    exact = find_neighbors(X, labels, lengths=(k_same, k_other))
     np.testing.assert_array_equal(found.n_same, exact.n_same)
     hits = [np.isin(a, b).sum() for a, b in zip(found.indices, exact.indices, strict=True)]
     return float(np.sum(hits) / exact.indices.size)
@@ -83,7 +83,7 @@ def clusters(rng: np.random.Generator, n: int, d: int) -> Any:
     d=st.integers(1, 12),
     missing=st.sampled_from([0.0, 0.02, 0.6]),
     n_labels=st.sampled_from([0, 1, 2, 5, 40, 10**6]),
-    k_same=st.integers(0, 30),
+    lengths=st.integers(0, 30),
     k_other=st.integers(0, 30),
     seed=st.integers(0, 2**32),
 )
@@ -191,7 +191,7 @@ def test_cosine_distances() -> None:
 
 def test_small_data_are_searched_exactly() -> None:
     X = clusters(np.random.default_rng(7), 2000, 10)
-    assert find_neighbors(X, k_same=15, recall=0.5).recall == 1
+    assert find_neighbors(X, lengths=15, recall=0.5).recall == 1
 
 
 @pytest.mark.slow
@@ -200,10 +200,10 @@ def test_large_data_by_itself() -> None:
         patch.setattr(approximate, "CELL_SIZE", 128)
         X = clusters(np.random.default_rng(8), 31_000, 10).astype(np.float32)
         codes = np.random.default_rng(9).integers(3, size=31_000)
-        found = find_neighbors(X, codes, k_same=15, k_other=15, recall=0.9)
+        found = find_neighbors(X, codes, lengths=(15, 15), recall=0.9)
     assert 0.88 <= found.recall < 1
     check_truth(found, X, codes)
-    assert find_neighbors(X, codes, k_same=5, rows=np.arange(3), recall=0.9).recall == 1
+    assert find_neighbors(X, codes, lengths=5, rows=np.arange(3), recall=0.9).recall == 1
     model = ConditionalTSNE(perplexity=10, n_iter=4, early_exaggeration_iter=2, random_state=0)
     assert 0.98 <= model.fit(X, labels=codes).diagnostics_.recall < 1
     assert model.set_params(recall=1).fit(X, labels=codes).diagnostics_.recall == 1
@@ -212,7 +212,7 @@ def test_large_data_by_itself() -> None:
 @pytest.mark.parametrize("recall", [0.4, 1.1, "high", None])
 def test_refuses_other_recalls(recall: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="recall must be a number"):
-        find_neighbors([[0.0], [1.0]], k_same=1, recall=recall)
+        find_neighbors([[0.0], [1.0]], lengths=1, recall=recall)
 
 
 @given(

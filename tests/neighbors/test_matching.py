@@ -22,14 +22,14 @@ from .. import reference as formulas
 
 def shares(X: Any, names: Any, k_same: int = 30, k_other: int = 30) -> Any:
     labels = encode_column(names)
-    return matched_share(find_neighbors(X, labels, k_same=k_same, k_other=k_other), labels)
+    return matched_share(find_neighbors(X, labels, lengths=(k_same, k_other)), labels)
 
 
 @given(
     n=st.integers(2, 80),
     n_labels=st.integers(1, 5),
     missing=st.booleans(),
-    k_same=st.integers(1, 40),
+    lengths=st.integers(1, 40),
     k_other=st.integers(0, 20),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -40,7 +40,7 @@ def test_same_as_the_reference(
     codes = rng.integers(-1 if missing else 0, n_labels, n)
     X = rng.normal(size=(n, 2)) + 2.0 * codes[:, None]
     labels = encode_column([None if code < 0 else int(code) for code in codes])
-    found = find_neighbors(X, labels, k_same=k_same, k_other=k_other)
+    found = find_neighbors(X, labels, lengths=(k_same, k_other))
     expected = formulas.matched_shares(found.indices, found.n_same, labels.codes)
     matched = matched_share(found, labels)
     np.testing.assert_allclose(matched, expected, rtol=1e-12, atol=1e-12)
@@ -64,11 +64,9 @@ def test_a_label_that_is_moved_as_a_whole_is_matched_if_aligned() -> None:
     rng = np.random.default_rng(0)
     base, codes = rng.normal(size=(600, 3)), np.arange(600) % 2
     labels = encode_column(codes)
-    found = find_neighbors(base + 20.0 * codes[:, None], labels, k_same=30, k_other=30)
+    found = find_neighbors(base + 20.0 * codes[:, None], labels, lengths=(30, 30))
     plain = matched_share(found, labels)
-    found = find_neighbors(
-        base + 20.0 * codes[:, None], labels, k_same=30, k_other=30, aligned=base
-    )
+    found = find_neighbors(base + 20.0 * codes[:, None], labels, lengths=(30, 30), aligned=base)
     assert matched_share(found, labels).mean() > 2 * plain.mean()
 
 

@@ -54,7 +54,7 @@ def test_equal_the_search_on_features(problem: Any) -> None:
     D = np.sqrt(formulas.squared_distances(X))
     if X.dtype.kind == "i":  # else rounding would make ties
         D = D.astype(np.float32)
-    expected = find_neighbors(X, labels, k_same=k_same, k_other=k_other)
+    expected = find_neighbors(X, labels, lengths=(k_same, k_other))
     for found in (
         neighbors_from_distances(D, labels, k_same, k_other),
         neighbors_from_graph(full_graph(D), labels, k_same, k_other),
@@ -106,7 +106,7 @@ def test_graph_of_any_format(kind: Any) -> None:
     X = np.random.default_rng(1).normal(size=(40, 2))
     graph = kneighbors_graph(X, 6, mode="distance")
     found = neighbors_from_graph(kind(graph), None, 6, 0)
-    same_neighbors(found, find_neighbors(X, k_same=6))
+    same_neighbors(found, find_neighbors(X, lengths=6))
 
 
 def test_stored_zeros_are_neighbours_and_the_diagonal_is_not() -> None:

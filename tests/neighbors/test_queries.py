@@ -133,7 +133,7 @@ def test_exact_search_is_brute_force(
 
 def test_points_of_the_reference_find_what_the_exact_search_finds():
     X, codes = mixed_points(3000)
-    expected = find_neighbors(X, codes[:, 0], k_same=9, k_other=7)
+    expected = find_neighbors(X, codes[:, 0], lengths=(9, 7))
     found = SearchIndex(X, codes).find(
         X, codes, lengths=(9, 7), patterns=(0, 1), own=np.arange(len(X))
     )

@@ -74,7 +74,7 @@ def check(
 @given(problems())
 def test_equals_the_reference(problem: Any) -> None:
     X, codes, k_same, k_other = problem
-    found = find_neighbors(X, labels_of(codes), k_same=k_same, k_other=k_other)
+    found = find_neighbors(X, labels_of(codes), lengths=(k_same, k_other))
     assert found.indices.shape == (len(X), min(k_same[0] + k_other[0], len(X) - 1))
     check(found, X, codes)
     centred = X - X.mean(axis=0, dtype=np.float64)
@@ -84,14 +84,14 @@ def test_equals_the_reference(problem: Any) -> None:
 @given(problems(ties=True))
 def test_ties_and_duplicates_by_index(problem: Any) -> None:
     X, codes, k_same, k_other = problem
-    check(find_neighbors(X, labels_of(codes), k_same=k_same, k_other=k_other), X, codes)
+    check(find_neighbors(X, labels_of(codes), lengths=(k_same, k_other)), X, codes)
 
 
 @settings(max_examples=30)
 @given(problems())
 def test_cosine(problem: Any) -> None:
     X, codes, k_same, k_other = problem
-    found = find_neighbors(X, labels_of(codes), k_same=k_same, k_other=k_other, metric="cosine")
+    found = find_neighbors(X, labels_of(codes), lengths=(k_same, k_other), metric="cosine")
     check(found, X, codes, "cosine")
     assert found.scale == 1.0
 
@@ -103,7 +103,7 @@ def test_far_from_the_origin(problem: Any, offset: float) -> None:
     if abs(offset) > 1e4:  # float32 has hardly a digit left there
         X = X.astype(np.float64)
     far = X + X.dtype.type(offset)
-    check(find_neighbors(far, labels_of(codes), k_same=k_same, k_other=k_other), far, codes)
+    check(find_neighbors(far, labels_of(codes), lengths=(k_same, k_other)), far, codes)
 
 
 @settings(max_examples=30)
@@ -111,7 +111,7 @@ def test_far_from_the_origin(problem: Any, offset: float) -> None:
 def test_any_scale(problem: Any, scale: float) -> None:
     X, codes, k_same, k_other = problem
     scaled = X * X.dtype.type(scale)
-    found = find_neighbors(scaled, labels_of(codes), k_same=k_same, k_other=k_other)
+    found = find_neighbors(scaled, labels_of(codes), lengths=(k_same, k_other))
     check(found, scaled, codes)
 
 
@@ -123,20 +123,20 @@ def test_data_much_wider_than_its_clusters(distance: float, dtype: Any) -> None:
     X = rng.normal(size=(300, 4)) + distance * rng.integers(-1, 2, size=(300, 1))
     X[0, 0] = 1e3 * distance
     X, codes = X.astype(dtype), rng.integers(-1, 3, size=300)
-    check(find_neighbors(X, labels_of(codes), k_same=20, k_other=20), X, codes)
+    check(find_neighbors(X, labels_of(codes), lengths=(20, 20)), X, codes)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_all_points_identical(dtype: Any) -> None:
     X, codes = np.full((90, 3), 0.1, dtype), np.arange(90) % 2
-    found = find_neighbors(X, labels_of(codes), k_same=12, k_other=12)
+    found = find_neighbors(X, labels_of(codes), lengths=(12, 12))
     check(found, X, codes)
     assert not found.distances.any() and found.scale == 1.0
 
 
 def test_without_labels_there_is_one_list() -> None:
     X = np.random.default_rng(0).normal(size=(70, 3))
-    found = find_neighbors(X, k_same=5, k_other=2)
+    found = find_neighbors(X, lengths=(5, 2))
     check(found, X, np.full(70, -1))
     assert set(found.n_same) == {7}
 
@@ -146,7 +146,7 @@ def test_without_labels_there_is_one_list() -> None:
 def test_threads_do_not_matter(problem: Any) -> None:
     X, codes, k_same, k_other = problem
     one, two = (
-        find_neighbors(X, labels_of(codes), k_same=k_same, k_other=k_other, n_jobs=n_jobs)
+        find_neighbors(X, labels_of(codes), lengths=(k_same, k_other), n_jobs=n_jobs)
         for n_jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.indices, two.indices)
@@ -161,7 +161,7 @@ def test_many_points_against_brute_force(n: int, d: int, dtype: Any) -> None:
     rng = np.random.default_rng(1)
     codes = rng.choice(6, p=[0.5, 0.3, 0.1, 0.08, 0.015, 0.005], size=n) - 1
     X = (rng.normal(size=(n, d)) + codes[:, None]).astype(dtype)
-    found = find_neighbors(X, labels_of(codes), k_same=40, k_other=30)
+    found = find_neighbors(X, labels_of(codes), lengths=(40, 30))
     for code in range(-1, 5):
         rows = np.flatnonzero(codes == code)[:300]
         other = (codes != code) & (codes >= 0) & (code >= 0)
@@ -194,8 +194,8 @@ def test_many_points_against_brute_force(n: int, d: int, dtype: Any) -> None:
 def test_any_array(convert: Any) -> None:
     X = np.random.default_rng(2).integers(-100, 100, size=(50, 3)).astype(np.float64)
     X.setflags(write=False)
-    expected = find_neighbors(X, k_same=9)
-    found = find_neighbors(convert(X), k_same=9)
+    expected = find_neighbors(X, lengths=9)
+    found = find_neighbors(convert(X), lengths=9)
     np.testing.assert_array_equal(found.indices, expected.indices)
     np.testing.assert_array_equal(found.distances, expected.distances)
 
@@ -203,11 +203,11 @@ def test_any_array(convert: Any) -> None:
 def test_labels_of_any_kind() -> None:
     X = np.random.default_rng(2).normal(size=(30, 3))
     names = ["a", "b", None] * 10
-    expected = find_neighbors(X, encode_column(names), k_same=4, k_other=4)
-    found = find_neighbors(X, names, k_same=4, k_other=4)
+    expected = find_neighbors(X, encode_column(names), lengths=(4, 4))
+    found = find_neighbors(X, names, lengths=(4, 4))
     np.testing.assert_array_equal(found.indices, expected.indices)
-    unlabelled = find_neighbors(X, [None] * 30, k_same=4, k_other=4)
-    np.testing.assert_array_equal(unlabelled.indices, find_neighbors(X, k_same=8).indices)
+    unlabelled = find_neighbors(X, [None] * 30, lengths=(4, 4))
+    np.testing.assert_array_equal(unlabelled.indices, find_neighbors(X, lengths=8).indices)
 
 
 class TestRefused:
@@ -228,7 +228,7 @@ class TestRefused:
     )
     def test_features(self, X: Any, error: type[Exception], message: str) -> None:
         with pytest.raises(error, match=message):
-            find_neighbors(X, k_same=1)
+            find_neighbors(X, lengths=1)
 
     @pytest.mark.parametrize(
         ("lengths", "error", "message"),
@@ -249,17 +249,17 @@ class TestRefused:
     def test_labels_of_another_length(self) -> None:
         for labels in (["a", "b"], encode_column(["a", "b"])):
             with pytest.raises(ValueError, match="10 points"):
-                find_neighbors(self.X, labels, k_same=1)
+                find_neighbors(self.X, labels, lengths=1)
 
     def test_metric_and_jobs(self) -> None:
         with pytest.raises(ValueError, match="metric must be one of"):
-            find_neighbors(self.X, k_same=1, metric="l1")
+            find_neighbors(self.X, lengths=1, metric="l1")
         with pytest.raises(ValueError, match="n_jobs"):
-            find_neighbors(self.X, k_same=1, n_jobs=0)
+            find_neighbors(self.X, lengths=1, n_jobs=0)
         X = self.X.copy()
         X[[3, 5]] = 0
         with pytest.raises(ValueError, match=r"2 rows of X are all zeros \(the first is row 3\)"):
-            find_neighbors(X, k_same=1, metric="cosine")
+            find_neighbors(X, lengths=1, metric="cosine")
 
 
 class TestNative:
@@ -365,7 +365,7 @@ def test_rows_are_numbers_of_points(rows: Any) -> None:
     if rows is None:
         rows = np.array([{}])
     with pytest.raises((TypeError, ValueError), match=r"^rows must be"):
-        find_neighbors(np.arange(12.0).reshape(6, 2), k_same=2, rows=rows)
+        find_neighbors(np.arange(12.0).reshape(6, 2), lengths=2, rows=rows)
 
 
 @pytest.mark.parametrize("rows", [None, np.arange(0, 9000, 2)])

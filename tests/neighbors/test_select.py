@@ -31,8 +31,8 @@ def test_selected_is_what_a_search_finds(
     shape: tuple[int, int, int], k_same: int, k_other: int
 ) -> None:
     X, labels = problem(*shape)
-    long = find_neighbors(X, labels, k_same=10, k_other=10)
-    short = find_neighbors(X, labels, k_same=k_same, k_other=k_other)
+    long = find_neighbors(X, labels, lengths=(10, 10))
+    short = find_neighbors(X, labels, lengths=(k_same, k_other))
     lengths = short.n_same, short.indices.shape[1] - short.n_same
     same(select_neighbors(long, *lengths), short)
 
@@ -41,13 +41,13 @@ def test_selected_is_what_a_search_finds(
 def test_merged_is_what_a_search_without_labels_finds(shape: tuple[int, int, int], k: int) -> None:
     X, labels = problem(*shape)
     k = min(k, len(X) - 1)
-    long = find_neighbors(X, labels, k_same=10, k_other=10)
-    same(merge_neighbors(long, k), find_neighbors(X, k_same=k))
+    long = find_neighbors(X, labels, lengths=(10, 10))
+    same(merge_neighbors(long, k), find_neighbors(X, lengths=k))
 
 
 def test_refuses_lists_longer_than_there_are() -> None:
     X, labels = problem(20, 2, 0)
-    found = find_neighbors(X, labels, k_same=3, k_other=3)
+    found = find_neighbors(X, labels, lengths=(3, 3))
     longer = np.full(20, int(found.n_same.max()) + 1, np.int32)
     with pytest.raises(ValueError, match="shorter"):
         select_neighbors(found, longer, np.zeros(20, np.int32))

@@ -78,7 +78,7 @@ def test_lists_are_those_of_a_search_for_one_map(method: str, align: Any) -> Non
     alone = neighbors_of(DATA.X, settings, alignment_of(DATA.X, settings).points)
     np.testing.assert_array_equal(lists.indices, alone.indices)
     np.testing.assert_array_equal(lists.distances, alone.distances)
-    np.testing.assert_array_equal(lists.n_same, alone.n_same)
+    np.testing.assert_array_equal(lists.lengths, alone.lengths)
     assert lists.scale == alone.scale
     assert (lists.unaligned is None) == (alone.unaligned is None)
     if lists.unaligned is not None and alone.unaligned is not None:

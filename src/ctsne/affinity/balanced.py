@@ -34,7 +34,7 @@ def balanced_affinities(
         With the lengths of :func:`ctsne.neighbors.balanced_lengths`.
     labels : array-like of length n, Column or Labels
         With several columns, ``neighbors`` must hold a list for each pattern of columns that
-        differ, as from :func:`ctsne.neighbors.find_lists`.
+        differ, as from :func:`ctsne.neighbors.find_neighbors`.
     perplexity : float
         Of the mixture.
     strength : float or ndarray of shape (n_labels,) or (n_columns,)
@@ -51,7 +51,7 @@ def balanced_affinities(
     >>> from ctsne.affinity import balanced_affinities
     >>> from ctsne.neighbors import find_neighbors
     >>> X, labels = np.random.default_rng(0).normal(size=(51, 3)), list("abc") * 17
-    >>> neighbors = find_neighbors(X, labels, k_same=5, k_other=10)
+    >>> neighbors = find_neighbors(X, labels, lengths=(5, 10))
     >>> result = balanced_affinities(neighbors, labels, perplexity=5, strength=1)
     >>> result.diagnostics.other_share[:3].round(6).tolist()
     [0.68, 0.68, 0.68]
@@ -74,7 +74,7 @@ def split_affinities(
 ) -> Affinities:
     """Calibrate both lists of every row separately and mix them by the share of other labels."""
     rows = Rows(neighbors, n_jobs=n_jobs)
-    n_same = neighbors.n_same
+    n_same = neighbors.lengths[:, 0]
     n_other = neighbors.indices.shape[1] - n_same
     share = np.where(n_other == 0, 0.0, share)
     share = np.where(n_same == 0, 1.0, share)

@@ -23,9 +23,9 @@ from ctsne.affinity.weights import (
     revised_weights,
 )
 from ctsne.labels import Column, Labels, encode_labels
-from ctsne.neighbors import Neighbors, matched_shares, select_lists
-from ctsne.neighbors.column_lists import differing_lists, divided, product_shares
-from ctsne.neighbors.patterns import fill_patterns
+from ctsne.neighbors import Neighbors, matched_shares, select_neighbors
+from ctsne.neighbors.lists import divide_rows, fill_lists, product_shares
+from ctsne.neighbors.patterns import differing_lists
 
 # exp(700) is about the largest finite weight.
 _LARGEST_LOG_WEIGHT = 700.0
@@ -96,9 +96,9 @@ def joint_columns(
     matched = matched_shares(neighbors, labels)
     shares = joint_column_shares(natural, matched, labels, strengths, neighbors.patterns)
     total = (length + 1) // 2
-    wanted = divided(listed_shares(shares, neighbors.lengths), total)
-    kept = fill_patterns(wanted, neighbors.lengths.astype(np.int64), total)
-    lists = select_lists(neighbors, kept)
+    wanted = divide_rows(listed_shares(shares, neighbors.lengths), total)
+    kept = fill_lists(wanted, neighbors.lengths.astype(np.int64), total)
+    lists = select_neighbors(neighbors, kept)
     return _split(lists, labels, shares, perplexity=perplexity, n_jobs=n_jobs, matched=matched)
 
 

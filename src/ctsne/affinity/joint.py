@@ -22,7 +22,8 @@ from ctsne.affinity.weights import (
     same_label_share,
 )
 from ctsne.labels import Column, Labels
-from ctsne.neighbors import Neighbors, matched_share, select_neighbors
+from ctsne.neighbors import Neighbors, matched_shares, select_neighbors
+from ctsne.neighbors.patterns import read_labels
 
 # In the map: the odds grow to 10 to the power of ODDS_DECADES, as a power of the strength.
 ODDS_DECADES = 2.0
@@ -99,10 +100,10 @@ def joint_affinities(
     Parameters
     ----------
     neighbors : Neighbors
-        With the lengths of :func:`ctsne.neighbors.half_lengths`; half of each row is used.
+        With the lengths of :func:`ctsne.neighbors.joint_lengths`; half of each row is used.
     labels : array-like of length n, Column or Labels
         With several columns, ``neighbors`` must hold a list for each pattern of columns that
-        differ, as from :func:`ctsne.neighbors.find_lists`.
+        differ, as from :func:`ctsne.neighbors.find_neighbors`.
     perplexity : float
     strength : float or ndarray of shape (n_labels,) or (n_columns,)
         In [0, 1], one for all labels, or one per label or per label column. The weight of each
@@ -120,7 +121,7 @@ def joint_affinities(
     >>> from ctsne.neighbors import find_neighbors
     >>> labels = list("ab") * 25
     >>> X = np.random.default_rng(0).normal(size=(50, 3)) + 3.0 * (np.arange(50) % 2)[:, None]
-    >>> neighbors = find_neighbors(X, labels, k_same=10, k_other=10)
+    >>> neighbors = find_neighbors(X, labels, lengths=(10, 10))
     >>> result = joint_affinities(neighbors, labels, perplexity=6, strength=1.0)
     >>> result.diagnostics.other_share.mean().round(2).item()
     0.34
@@ -132,7 +133,9 @@ def joint_affinities(
         return joint_columns(neighbors, known, perplexity=target, strength=strength, n_jobs=n_jobs)
     strengths = per_label(strength, "strength", known, open_low=False)
     log_odds = natural_log_odds(neighbors, known, n_jobs=n_jobs)
-    matched = matched_share(neighbors, known)
+    one = read_labels(known, len(neighbors.indices))
+    assert one is not None
+    matched = matched_shares(neighbors, one)[:, 0]
     share = _shares(log_odds, matched, known, strengths)
     lists = _shortened(neighbors, share)
     result = split_affinities(lists, share, perplexity=target, n_jobs=n_jobs)
@@ -157,9 +160,10 @@ def _shortened(neighbors: Neighbors, share: Floats) -> Neighbors:
     """Keep half of each row, divided between the lists by their shares."""
     length = neighbors.indices.shape[1]
     total = (length + 1) // 2
-    available = length - neighbors.n_same
+    n_same = neighbors.lengths[:, 0]
+    available = length - n_same
     # A negligible share gets no points, and the same label keeps at least one if it has any.
     wanted = np.minimum(np.ceil(total * share - _NEGLIGIBLE), total - 1).astype(np.int32)
-    other = np.minimum(np.where(neighbors.n_same > 0, wanted, total), available)
-    same = np.minimum(total - other, neighbors.n_same)
-    return select_neighbors(neighbors, same, total - same)
+    other = np.minimum(np.where(n_same > 0, wanted, total), available)
+    same = np.minimum(total - other, n_same)
+    return select_neighbors(neighbors, np.stack([same, total - same], axis=1))

@@ -171,8 +171,6 @@ class RowMaker:
 
     def _plain(self, found: Neighbors, perplexity: float) -> NewRows:
         """Return the rows of t-SNE."""
-        # Diagnostics expect a list of other labels, here an empty one.
-        found = Neighbors(found.indices, found.distances, found.n_same, found.scale)
         rows = Rows(found, n_jobs=self.n_jobs)
         target = min(perplexity, found.indices.shape[1])
         made, diagnostics, _ = rows.similarities(*rows.bandwidths(target, weighted=False))

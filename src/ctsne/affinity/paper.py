@@ -35,7 +35,7 @@ def tsne_affinities(neighbors: Neighbors, *, perplexity: float, n_jobs: int = 1)
     >>> from ctsne.affinity import tsne_affinities
     >>> from ctsne.neighbors import find_neighbors
     >>> X = np.random.default_rng(0).normal(size=(50, 3))
-    >>> result = tsne_affinities(find_neighbors(X, k_same=15), perplexity=5)
+    >>> result = tsne_affinities(find_neighbors(X, lengths=15), perplexity=5)
     >>> bool(np.allclose(result.diagnostics.perplexity, 5, rtol=1e-5))
     True
     """
@@ -63,7 +63,7 @@ def revised_affinities(
     neighbors : Neighbors
     labels : array-like of length n, Column or Labels
         With several columns, ``neighbors`` must hold a list for each pattern of columns that
-        differ, as from :func:`ctsne.neighbors.find_lists`; the weights of all columns are
+        differ, as from :func:`ctsne.neighbors.find_neighbors`; the weights of all columns are
         multiplied.
     perplexity : float
     beta : float or ndarray of shape (n_labels,) or (n_columns,)
@@ -86,7 +86,7 @@ def revised_affinities(
     >>> from ctsne.affinity import revised_affinities
     >>> from ctsne.neighbors import find_neighbors
     >>> X, labels = np.random.default_rng(0).normal(size=(50, 3)), list("ab") * 25
-    >>> neighbors = find_neighbors(X, labels, k_same=8, k_other=7)
+    >>> neighbors = find_neighbors(X, labels, lengths=(8, 7))
     >>> result = revised_affinities(neighbors, labels, perplexity=5, beta=1e-4)
     >>> bool(result.diagnostics.other_share.mean() > 0.9)
     True

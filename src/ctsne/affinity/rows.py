@@ -55,7 +55,7 @@ class Rows:
         given = None if shares is None else np.ascontiguousarray(shares)
         rows, perplexity, found, largest, _ = self._native.fill(precisions, given)
         # Of several lists of other labels, the one with most weight.
-        most = found[:, 1:].argmax(axis=1) + 1 if found.shape[1] > 2 else np.ones(len(rows), int)
+        most = found[:, 1:].argmax(axis=1) + 1 if found.shape[1] > 1 else np.zeros(len(rows), int)
         diagnostics = Diagnostics(
             sigma=_sigma(precisions[:, 0]),
             sigma_other=_sigma(np.take_along_axis(precisions, most[:, None], axis=1)[:, 0]),

@@ -30,7 +30,7 @@ from ctsne.evaluate.neighbors import (
 from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve
 from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.labels import JOINT, Column, Labels, encode_column
-from ctsne.neighbors.lists import available
+from ctsne.neighbors.patterns import available
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -302,7 +302,7 @@ def summarize_diagnostics(diagnostics: Diagnostics) -> dict[str, float]:
     >>> from ctsne.affinity import tsne_affinities
     >>> from ctsne.evaluate import summarize_diagnostics
     >>> from ctsne.neighbors import find_neighbors
-    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], k_same=2)
+    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], lengths=2)
     >>> summary = summarize_diagnostics(tsne_affinities(neighbors, perplexity=1.5).diagnostics)
     >>> round(summary["perplexity_mean"], 3), round(summary["reached"], 3)
     (1.667, 0.667)

@@ -16,9 +16,10 @@ from ctsne._core.components import check_components, reduced_features
 from ctsne._core.vocabulary import MEASURED_POINTS, METRICS, NEIGHBORHOOD
 from ctsne.evaluate.sampling import Floats, Indices, Points, check_k, sample_points
 from ctsne.labels import Column, Labels, combine_columns, encode_column, encode_labels
-from ctsne.neighbors import Neighbors, find_neighbors, neighbors_from_distances
+from ctsne.neighbors import Neighbors, find_neighbors, read_neighbors
 from ctsne.neighbors.alignment import Alignment, check_align, choose_alignment
-from ctsne.neighbors.lists import different_labels
+from ctsne.neighbors.patterns import different_labels
+from ctsne.neighbors.patterns import read_labels as labels_of
 
 # Maps have one to three dimensions; with more, a tree visits most of the points.
 _TREE_DIMENSIONS = 3
@@ -105,7 +106,7 @@ def search_map(
     """Find the neighbours of given points in the map."""
     n = len(positions)
     if positions.shape[1] > _TREE_DIMENSIONS:
-        found = find_neighbors(positions, k_same=k, n_jobs=n_jobs, rows=points)
+        found = find_neighbors(positions, lengths=k, n_jobs=n_jobs, rows=points)
         return MapNeighbors(points, n, found.indices, found.distances)
     # The point itself, its k neighbours, and one more, which shows whether the last one is tied.
     places = positions.astype(np.float64)
@@ -123,7 +124,7 @@ def search_map(
         tied = distances[:, k] == distances[:, k - 1]
         indices, distances = indices[:, :k], distances[:, :k]
         if tied.any():
-            found = find_neighbors(positions, k_same=k, n_jobs=n_jobs, rows=points[tied])
+            found = find_neighbors(positions, lengths=k, n_jobs=n_jobs, rows=points[tied])
             indices[tied], distances[tied] = found.indices, found.distances
     return MapNeighbors(points, n, np.ascontiguousarray(indices), distances.astype(np.float32))
 
@@ -321,7 +322,7 @@ def data_neighbors(
     data = search_data(data, n_jobs)
     if known is None or known.n_labels < 2 or features is None:
         return data
-    moved = choose_alignment(features, data.labels, how, metric=metric, n_jobs=n_jobs)
+    moved = choose_alignment(features, labels_of(data.labels, n), how, metric=metric, n_jobs=n_jobs)
     return search_aligned(data, moved, n_jobs)
 
 
@@ -352,7 +353,7 @@ def search_data(data: DataNeighbors, n_jobs: int) -> DataNeighbors:
         return data
     found = _search(data, data.features, n_jobs)
     rows: Any = data.points if data.metric == "precomputed" else slice(None)
-    lists = found.indices[rows], found.distances[rows], found.n_same[rows]
+    lists = found.indices[rows], found.distances[rows], found.lengths[rows, 0]
     return replace(data, indices=lists[0], distances=lists[1], n_same=lists[2])
 
 
@@ -365,14 +366,12 @@ def search_aligned(data: DataNeighbors, moved: Alignment, n_jobs: int) -> DataNe
 
 
 def _search(data: DataNeighbors, features: Any, n_jobs: int, aligned: Any = None) -> Neighbors:
-    k, k_other = data.k, 0 if data.labels is None else data.k
     if data.metric == "precomputed":
-        return neighbors_from_distances(features, data.labels, k, k_other)
+        return read_neighbors(features, data.labels, lengths=data.k)
     return find_neighbors(
         features,
         data.labels,
-        k_same=k,
-        k_other=k_other,
+        lengths=data.k,
         metric=data.metric,
         n_jobs=n_jobs,
         rows=data.points,

@@ -33,7 +33,7 @@ from ctsne.evaluate.sampling import (
     in_chunks,
     sample_points,
 )
-from ctsne.neighbors.lists import available, different_labels
+from ctsne.neighbors.patterns import available, different_labels
 
 # For neighbourhoods larger than this share of the points, ranking all points is faster than a
 # search.

@@ -14,7 +14,7 @@ from ctsne._core.messages import shown, value_text
 from ctsne.affinity import beta_from_odds
 from ctsne.labels import Column, Labels
 from ctsne.methods import KNOBS, METHODS, Method, is_used, users_of
-from ctsne.neighbors.column_lists import alike_counts
+from ctsne.neighbors.patterns import alike_counts
 
 # More would leave next to nothing of the repulsion between labels.
 LARGEST_ODDS = 1e6

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import is_sparse
 from ctsne._core.components import Projection, projected_features, reduced_features
 from ctsne._core.messages import shown
 from ctsne._core.progress import Report
@@ -24,17 +23,15 @@ from ctsne.layout import (
 )
 from ctsne.neighbors import (
     Neighbors,
-    find_lists,
+    fill_lengths,
     find_neighbors,
-    matched_share,
-    neighbors_from_distances,
-    neighbors_from_graph,
+    matched_shares,
     occurring_patterns,
-    read_lists,
+    read_neighbors,
 )
 from ctsne.neighbors.alignment import Alignment, choose_alignment
 from ctsne.neighbors.matching import UNMATCHED
-from ctsne.neighbors.patterns import pattern_of
+from ctsne.neighbors.patterns import pattern_of, read_labels
 from ctsne.settings import Settings
 
 # Points without counterparts are worth a warning from this number, and this share of their label.
@@ -70,10 +67,8 @@ def listed_labels(settings: Settings) -> Column | Labels | None:
 
 
 def alignment_of(features: Any, settings: Settings) -> Alignment:
-    """Align the points as requested; with several label columns, by their combinations."""
-    labels, metric = listed_labels(settings), settings.metric
-    if isinstance(labels, Labels):
-        labels = labels.combined
+    """Align the points as requested."""
+    labels, metric = read_labels(listed_labels(settings), features.shape[0]), settings.metric
     return choose_alignment(features, labels, settings.align, metric=metric, n_jobs=settings.n_jobs)
 
 
@@ -82,42 +77,31 @@ def neighbors_of(
 ) -> Neighbors:
     """Run the neighbour search with the list lengths of the method."""
     settings = settings.conditioned()
-    labels = listed_labels(settings)
-    if isinstance(labels, Labels):
-        return _lists_of(features, labels, settings, aligned, after_part)
-    same, other = settings.method.lengths(settings, features.shape[0])
-    return search_neighbors(features, labels, same, other, settings, aligned, after_part)
-
-
-def _lists_of(
-    features: Any, labels: Labels, settings: Settings, aligned: Any, after_part: Report | None
-) -> Neighbors:
-    """Run the neighbour search for each pattern of label columns that differ."""
+    labels = read_labels(listed_labels(settings), features.shape[0])
     patterns = occurring_patterns(labels)
-    lengths = settings.method.column_lengths(settings, patterns)
-    if settings.metric == "precomputed":
-        return read_lists(features, labels, lengths=lengths, patterns=patterns)
-    return find_lists(
-        features,
-        labels,
-        lengths=lengths,
-        patterns=patterns,
-        metric=settings.metric,
-        aligned=aligned,
-        n_jobs=settings.n_jobs,
-        recall=settings.recall,
-        after_part=after_part,
+    lengths = settings.method.lengths(settings, patterns)
+    return search_neighbors(
+        features, labels, lengths, settings, aligned, after_part, patterns=patterns
     )
+
+
+def list_lengths(settings: Settings, n: int) -> NDArray[np.int32]:
+    """Return the lengths of the lists that a search with these settings finds."""
+    settings = settings.conditioned()
+    labels = read_labels(listed_labels(settings), n)
+    patterns = occurring_patterns(labels)
+    return fill_lengths(settings.method.lengths(settings, patterns), labels, patterns, n)
 
 
 def fits(neighbors: Neighbors, settings: Settings) -> bool:
     """Return whether lists of neighbours that were found for other settings serve these."""
     settings = settings.conditioned()
-    labels, n = listed_labels(settings), len(neighbors.indices)
-    if not isinstance(labels, Labels):
-        same, _ = settings.method.lengths(settings, n)
-        return neighbors.patterns == (0, 1) and np.array_equal(same, neighbors.n_same)
-    if settings.method.name == "balanced" or occurring_patterns(labels) != neighbors.patterns:
+    labels = read_labels(listed_labels(settings), len(neighbors.indices))
+    if occurring_patterns(labels) != neighbors.patterns:
+        return False
+    if labels is None or labels.n_columns == 1:
+        return np.array_equal(list_lengths(settings, len(neighbors.indices)), neighbors.lengths)
+    if settings.method.name == "balanced":
         return False
     # Two columns can have the same patterns as two others: look where each row's last point is.
     last = neighbors.patterns[::-1]
@@ -127,22 +111,22 @@ def fits(neighbors: Neighbors, settings: Settings) -> bool:
 
 def search_neighbors(
     features: Any,
-    labels: Column | None,
-    same: ArrayLike,
-    other: ArrayLike,
+    labels: Labels | None,
+    lengths: ArrayLike,
     settings: Settings,
     aligned: Any = None,
     after_part: Report | None = None,
+    *,
+    patterns: tuple[int, ...] | None = None,
 ) -> Neighbors:
     """Run the neighbour search on features, distances or a graph, with given list lengths."""
     if settings.metric == "precomputed":
-        from_pairs = neighbors_from_graph if is_sparse(features) else neighbors_from_distances
-        return from_pairs(features, labels, same, other)
+        return read_neighbors(features, labels, lengths=lengths, patterns=patterns)
     return find_neighbors(
         features,
         labels,
-        k_same=same,
-        k_other=other,
+        lengths=lengths,
+        patterns=patterns,
         metric=settings.metric,
         aligned=aligned,
         n_jobs=settings.n_jobs,
@@ -158,7 +142,9 @@ def affinities_of(neighbors: Neighbors, settings: Settings) -> Affinities:
     labels = listed_labels(settings)
     if not isinstance(labels, Column) or affinities.diagnostics.matched is not None:
         return affinities
-    matched = matched_share(neighbors, labels)
+    one = read_labels(labels, labels.n_points)
+    assert one is not None
+    matched = matched_shares(neighbors, one)[:, 0]
     return replace(affinities, diagnostics=replace(affinities.diagnostics, matched=matched))
 
 

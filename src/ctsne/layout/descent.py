@@ -103,7 +103,7 @@ class Layout:
     >>> from ctsne.layout import Layout
     >>> from ctsne.neighbors import find_neighbors
     >>> X = np.random.default_rng(0).normal(size=(60, 4))
-    >>> similar = tsne_affinities(find_neighbors(X, k_same=15), perplexity=5)
+    >>> similar = tsne_affinities(find_neighbors(X, lengths=15), perplexity=5)
     >>> layout = Layout(similar.matrix, 1e-4 * X[:, :2])
     >>> layout.run(20)
     False

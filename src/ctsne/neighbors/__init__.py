@@ -1,43 +1,34 @@
-"""Stage 1: the nearest points of every point, with the same label and with other labels.
+"""Stage 1: the nearest points of every point, in one list per pattern of label columns that differ.
 
-:func:`find_neighbors` searches features; :func:`neighbors_from_distances` and
-:func:`neighbors_from_graph` read precomputed ones. With several label columns, :func:`find_lists`
-and :func:`read_lists` do so for one list per pattern of columns that differ. All return
-:class:`Neighbors`.
+:func:`find_neighbors` searches features, :func:`read_neighbors` reads distances or a graph; both
+return :class:`Neighbors`. With one label column there are two lists: the nearest points with the
+same label, and those with other labels. Without labels there is one.
 """
 
-from ctsne.neighbors.column_lists import (
-    find_lists,
-    occurring_patterns,
-    read_lists,
-    select_lists,
-)
 from ctsne.neighbors.lists import (
     Neighbors,
     balanced_lengths,
-    half_lengths,
+    fill_lengths,
+    joint_lengths,
     merge_neighbors,
     paper_lengths,
     select_neighbors,
 )
-from ctsne.neighbors.matching import matched_share, matched_shares
-from ctsne.neighbors.precomputed import neighbors_from_distances, neighbors_from_graph
+from ctsne.neighbors.matching import matched_shares
+from ctsne.neighbors.patterns import occurring_patterns
+from ctsne.neighbors.precomputed import read_neighbors
 from ctsne.neighbors.search import find_neighbors
 
 __all__ = [
     "Neighbors",
     "balanced_lengths",
-    "find_lists",
+    "fill_lengths",
     "find_neighbors",
-    "half_lengths",
-    "matched_share",
+    "joint_lengths",
     "matched_shares",
     "merge_neighbors",
-    "neighbors_from_distances",
-    "neighbors_from_graph",
     "occurring_patterns",
     "paper_lengths",
-    "read_lists",
-    "select_lists",
+    "read_neighbors",
     "select_neighbors",
 ]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import as_numbers, check_choice, check_directions, check_matrix, is_sparse
 from ctsne._core.vocabulary import ALIGN_CHOICES, TRIED_ALIGNMENTS
-from ctsne.labels import Column
-from ctsne.neighbors.exact import unit_rows
+from ctsne.labels import Column, Labels
+from ctsne.neighbors.points import unit_rows
 from ctsne.neighbors.search import find_neighbors
 
 # Counterparts are points that are among each other's nearest points of other labels.
@@ -92,22 +92,26 @@ def check_align(align: Any, n: int, metric: str) -> str | _Points:
 
 
 def choose_alignment(
-    X: Any, labels: Column | None, how: str | _Points, *, metric: str, n_jobs: int
+    X: Any, labels: Labels | None, how: str | _Points, *, metric: str, n_jobs: int
 ) -> Alignment:
-    """Align the points by name, rescale a given representation, or try alignments ("auto")."""
+    """Align the points by name, rescale a given representation, or try alignments ("auto").
+
+    Several label columns are aligned by the combinations of their values.
+    """
     if labels is None or (isinstance(how, str) and how == "none"):
         return Alignment("none", None)
+    column = labels.combined
     if not isinstance(how, str):
-        factor = unit_factor(how, X, labels, metric=metric)
+        factor = unit_factor(how, X, column, metric=metric)
         points = how if factor == 1 else np.asarray(how * factor, how.dtype)
         return Alignment("array", points, factor=factor)
     if how != "auto":
-        return _align(X, labels, how, metric=metric, n_jobs=n_jobs)
+        return _align(X, column, how, metric=metric, n_jobs=n_jobs)
     best, scores = Alignment("none", None), {}
     for name in TRIED_ALIGNMENTS:
-        tried = _align(X, labels, name, metric=metric, n_jobs=n_jobs)
-        moved = X if tried.points is None else tried.points
-        scores[name] = commuting_share(X, moved, labels, metric=metric, n_jobs=n_jobs)
+        tried = _align(X, column, name, metric=metric, n_jobs=n_jobs)
+        aligned = X if tried.points is None else tried.points
+        scores[name] = commuting_share(X, aligned, column, metric=metric, n_jobs=n_jobs)
         if scores[name] >= max(scores.values()):
             best = tried
     return replace(best, scores=scores)
@@ -180,9 +184,10 @@ def unit_factor(points: _Points, X: _Points, labels: Column, *, metric: str) -> 
         return 1.0
     rows = np.sort(np.random.default_rng(0).permutation(len(X))[:SCORE_ROWS])
     typical = []
-    for each in (X, points):
-        found = find_neighbors(each, labels, k_same=min(PAIR_NEIGHBORS, len(X) - 1), rows=rows)
-        own = np.arange(found.indices.shape[1]) < found.n_same[:, None]
+    lengths = min(PAIR_NEIGHBORS, len(X) - 1), 0
+    for representation in (X, points):
+        found = find_neighbors(representation, labels, lengths=lengths, rows=rows)
+        own = np.arange(found.indices.shape[1]) < found.lengths[:, :1]
         typical.append(float(np.median(found.distances[own])) if own.any() else 0.0)
     if min(typical) == 0 or 1 / SAME_UNIT < typical[0] / typical[1] < SAME_UNIT:
         return 1.0
@@ -220,8 +225,10 @@ def commuting_share(
     rows = alignment_sample(labels)
     known = labels.take(rows)
     k = SCORE_NEIGHBORS
-    same = _graph(X[rows], known, k, 0, metric, n_jobs)
-    other = _graph(aligned[rows], known, 0, k, metric, n_jobs)
+    same = _graph(X[rows], known, (k, 0), metric, n_jobs)
+    other = _graph(aligned[rows], known, (0, k), metric, n_jobs)
+    # A pair counts if it is in the list of either point.
+    same, other = (((graph + graph.T) > 0).astype(np.float32) for graph in (same, other))
     asked = np.random.default_rng(0).permutation(len(rows))[:SCORE_ROWS]
     there, back = same[asked] @ other, other[asked] @ same
     least = min(there.sum(), back.sum())
@@ -229,24 +236,14 @@ def commuting_share(
 
 
 def _graph(
-    points: _Points, labels: Column, k_same: int, k_other: int, metric: str, n_jobs: int
-) -> sp.csr_array:
-    """Return pairs that are in a list of either point, as ones."""
-    graph = _listed(points, labels, k_same, k_other, metric, n_jobs)
-    return ((graph + graph.T) > 0).astype(np.float32)
-
-
-def _listed(
-    points: _Points, labels: Column, k_same: int, k_other: int, metric: str, n_jobs: int
+    points: _Points, labels: Column, lengths: tuple[int, int], metric: str, n_jobs: int
 ) -> sp.csr_array:
     """Return the points in one of the two lists of each point, as ones."""
-    found = find_neighbors(
-        points, labels, k_same=k_same, k_other=k_other, metric=metric, n_jobs=n_jobs
-    )
+    found = find_neighbors(points, labels, lengths=lengths, metric=metric, n_jobs=n_jobs)
     n, length = found.indices.shape
-    slot = np.arange(length)
     # Where the list asked for is too short, the other one fills the row: ignore that one.
-    wanted = slot >= found.n_same[:, None] if k_other else slot < found.n_same[:, None]
+    other = np.arange(length) >= found.lengths[:, :1]
+    wanted = other if lengths[1] else ~other
     row = np.broadcast_to(np.arange(n)[:, None], (n, length))[wanted]
     return sp.csr_array((np.ones(len(row), np.float32), (row, found.indices[wanted])), shape=(n, n))
 
@@ -275,8 +272,8 @@ def moved(points: _Points, codes: _Codes, shifts: _Floats) -> _Points:
 
 def _differences(points: _Points, labels: Column, n_jobs: int) -> tuple[_Floats, NDArray[np.int64]]:
     """Sum the differences of each point to its counterparts, and count them."""
-    listed = _listed(points, labels, 0, PAIR_NEIGHBORS, "euclidean", n_jobs)
-    pairs = listed.multiply(listed.T).tocsr()
+    graph = _graph(points, labels, (0, PAIR_NEIGHBORS), "euclidean", n_jobs)
+    pairs = graph.multiply(graph.T).tocsr()
     count = np.diff(pairs.indptr).astype(np.int64)
     return np.asarray(pairs @ points - count[:, None] * points), count
 
@@ -332,8 +329,7 @@ def _smoothed(
         found = find_neighbors(
             both,
             side,
-            k_same=0,
-            k_other=min(LOCAL_NEIGHBORS, len(sources)),
+            lengths=(0, min(LOCAL_NEIGHBORS, len(sources))),
             n_jobs=n_jobs,
             rows=np.arange(len(sources), len(both)),
         )

@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_count, check_kind, check_number
-from ctsne.labels import Column
+from ctsne._core.vocabulary import JOINT_LENGTH
+from ctsne.labels import Labels
+from ctsne.neighbors.patterns import Patterns, codes_of, count_candidates, differing_lists
 
-Lengths = tuple[NDArray[np.int32], NDArray[np.int32]]
+Lengths = NDArray[np.int64]
+Floats = NDArray[np.float64]
+# With more lists, those of ``joint`` are half as long, so that rows do not grow without bound.
+_WHOLE_LISTS = 4
+# A smaller share of a row than this is rounding, and gets no point.
+_NEGLIGIBLE = 1e-6
+_ROWS_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
-    """Neighbours of ``n`` points in two or more lists, ``K`` per point.
+    """Neighbours of ``n`` points in ``P`` lists, ``K`` per point.
 
-    Row ``i`` holds first the ``n_same[i]`` nearest points that do *not* have a different label
-    (the same one, or none), then the nearest points that do. With several label columns, the
-    latter are in one list for every pattern of columns that differ. Each list is sorted by
-    distance.
+    Row ``i`` holds the lists one after the other, each sorted by distance. With one label column,
+    the first list holds the nearest points that do *not* have a different label (the same one, or
+    none), the second the nearest points that do. With several columns there is a list for every
+    pattern of columns that differ; without labels there is one list.
 
     Attributes
     ----------
     indices : ndarray of int32, shape (n, K)
     distances : ndarray of float32, shape (n, K)
-    n_same : ndarray of int32, shape (n,)
-        Length of the first list.
+    lengths : ndarray of int32, shape (n, P)
+        Lengths of the lists.
+    patterns : tuple of int
+        Which columns differ in each list, as a bit mask: 1 for the first column, 2 for the second,
+        4 for the third. The first list has pattern 0.
     scale : float
         Half-width of the data, in units of distance: the largest absolute coordinate around the
         mean (1 for cosine distances), or the largest distance if there are no coordinates.
@@ -37,37 +49,26 @@ class Neighbors:
         Share of the true neighbours in the lists, measured on 1,000 points; 1 if the search was
         exact.
     unaligned : Unaligned or None
-        If the second list was searched among aligned points: the neighbours of some points without
-        alignment.
-    patterns : tuple of int
-        Which columns differ in each list, as a bit mask: 1 for the first column, 2 for the second,
-        4 for the third. The first list has pattern 0.
-    lengths : ndarray of int32, shape (n, P)
-        Lengths of all lists.
+        If the lists of other labels were searched among aligned points: the neighbours of some
+        points without alignment.
 
     Examples
     --------
     >>> from ctsne.neighbors import find_neighbors
-    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), k_same=1, k_other=2)
+    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), lengths=(1, 2))
     >>> found.indices.tolist()
     [[2, 1, 3], [3, 0, 2], [0, 1, 3], [1, 2, 0]]
-    >>> found.n_same.tolist(), found.scale
-    ([1, 1, 1, 1], 5.0)
+    >>> found.lengths.tolist(), found.scale
+    ([[1, 2], [1, 2], [1, 2], [1, 2]], 5.0)
     """
 
     indices: NDArray[np.int32]
     distances: NDArray[np.float32]
-    n_same: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    patterns: Patterns
     scale: float
     recall: float = 1.0
     unaligned: Unaligned | None = None
-    patterns: tuple[int, ...] = (0, 1)
-    lengths: NDArray[np.int32] = field(default=None)  # type: ignore[arg-type]
-
-    def __post_init__(self) -> None:
-        if self.lengths is None:
-            other = self.indices.shape[1] - self.n_same
-            object.__setattr__(self, "lengths", np.stack([self.n_same, other], axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,171 +79,204 @@ class Unaligned:
     neighbors: Neighbors
 
 
-def paper_lengths(labels: Column | None, n: int, perplexity: float) -> Lengths:
-    """Return the list lengths of the paper's methods: each 1.5 times the perplexity.
+def paper_lengths(patterns: Patterns, perplexity: float) -> Lengths:
+    """Return the wanted list lengths of the paper's methods: each 1.5 times the perplexity.
+
+    Strong weights leave only the points that differ in all columns: they must be enough for the
+    perplexity by themselves.
 
     Parameters
     ----------
-    labels : Column or None
-        Without labels there is one list of three times the perplexity.
-    n : int
-        Number of points.
+    patterns : tuple of int
+        As from :func:`ctsne.neighbors.occurring_patterns`. A single list is as long as two.
     perplexity : float
+        Larger values make longer lists.
 
     Returns
     -------
-    k_same, k_other : ndarray of int32, shape (n,)
+    ndarray of int, shape (P,)
 
     Examples
     --------
-    >>> from ctsne.labels import encode_column
     >>> from ctsne.neighbors import paper_lengths
-    >>> same, other = paper_lengths(encode_column(list("aaaab")), 5, 1.0)
-    >>> same.tolist(), other.tolist()
-    ([2, 2, 2, 2, 0], [1, 1, 1, 1, 3])
+    >>> paper_lengths((0, 1), 5.0).tolist(), paper_lengths((0,), 5.0).tolist()
+    ([8, 7], [15])
     """
-    return half_lengths(labels, n, ceil(3 * check_number(perplexity, "perplexity", low=0)))
+    total = ceil(3 * check_number(perplexity, "perplexity", low=0))
+    return _equal_lists(patterns, (total + 1) // 2, total)
 
 
-def balanced_lengths(labels: Column, perplexity: float, strength: ArrayLike) -> Lengths:
-    """Return the list lengths of ``balanced``: three times the perplexity of each list.
+def joint_lengths(patterns: Patterns, perplexity: float) -> Lengths:
+    """Return the wanted list lengths of ``joint``, of which a part is used.
 
-    At strength 1 the share of other labels is known beforehand. At strength 0 it is that of the
-    data, and both lists get half of the row, as in the paper. However many labels there are, a
-    point keeps at least one neighbour of its own label, if there is one.
+    How much of a list is used depends on the point, so each is as long as a row; half as long if
+    there are more than four.
 
     Parameters
     ----------
-    labels : Column
-    perplexity : float
-    strength : float or ndarray of shape (n_labels,)
+    patterns, perplexity
+        As in :func:`ctsne.neighbors.paper_lengths`.
 
     Returns
     -------
-    k_same, k_other : ndarray of int32, shape (n,)
+    ndarray of int, shape (P,)
 
     Examples
     --------
-    >>> from ctsne.labels import encode_column
-    >>> from ctsne.neighbors import balanced_lengths
-    >>> same, other = balanced_lengths(encode_column(list("aaabb")), 1.0, 1.0)
-    >>> same.tolist(), other.tolist()
-    ([1, 1, 1, 1, 1], [2, 2, 2, 2, 2])
+    >>> from ctsne.neighbors import joint_lengths
+    >>> joint_lengths((0, 1), 6.0).tolist()
+    [10, 10]
     """
-    check_kind(labels, Column, "labels")
-    n = labels.n_points
-    total = min(ceil(3 * check_number(perplexity, "perplexity", low=0)), n - 1)
-    strengths = np.asarray(as_numbers(strength, argument="strength"), np.float64)
-    if strengths.shape not in ((), labels.counts.shape):
-        raise ValueError(f"strength must be one number or one per label ({labels.n_labels})")
-    strengths = np.broadcast_to(strengths, labels.counts.shape)
-    random = (labels.counts.sum() - labels.counts) / max(1, n - 1)
-    share = np.append(strengths * random + (1 - strengths) / 2, 0.0)[labels.codes]
-    other = np.minimum(np.ceil(share * 3 * perplexity), total - 1).astype(np.int64)
-    return fill_lists(total - other, total, *available(labels, n))
+    row = ceil(JOINT_LENGTH * check_number(perplexity, "perplexity", low=0))
+    length = row if len(patterns) <= _WHOLE_LISTS else (row + 1) // 2
+    return _equal_lists(patterns, length, 2 * row)
 
 
-def half_lengths(labels: Column | None, n: int, total: int) -> Lengths:
-    """Return the lengths of two lists that share a row of neighbours equally.
-
-    Parameters
-    ----------
-    labels : Column or None
-        Without labels there is one list.
-    n : int
-        Number of points.
-    total : int
-        Length of the row.
-
-    Returns
-    -------
-    k_same, k_other : ndarray of int32, shape (n,)
-
-    Examples
-    --------
-    >>> from ctsne.labels import encode_column
-    >>> from ctsne.neighbors import half_lengths
-    >>> same, other = half_lengths(encode_column(["a", "b"] * 5), 10, 6)
-    >>> same.tolist() == other.tolist() == [3] * 10
-    True
-    """
-    check_count(n, "n", low=1)
-    check_count(total, "total", low=0)
-    return fill_lists(np.full(n, (min(total, n - 1) + 1) // 2), total, *available(labels, n))
+def _equal_lists(patterns: Patterns, length: int, total: int) -> Lengths:
+    """Return lists of a length, except that one or two lists have a given total."""
+    lengths = np.full(len(patterns), length)
+    if len(patterns) <= 2:
+        lengths[-1] = total - lengths[:-1].sum()
+    return lengths
 
 
-def check_lengths(k_same: ArrayLike, k_other: ArrayLike, n: int) -> tuple[NDArray[np.int64], int]:
-    """Return the wanted lengths of the first lists and the common length of the rows."""
-    lengths = []
-    for argument, value in (("k_same", k_same), ("k_other", k_other)):
-        array = np.asarray(value)
-        if array.dtype.kind not in "iu" or array.shape not in ((), (n,)):
-            raise TypeError(
-                f"{argument} must be a whole number or an array of {n} whole numbers, one per "
-                f"point; got {array.dtype} of shape {array.shape}"
-            )
-        if array.min() < 0:
-            raise ValueError(f"{argument} must not be negative, got {array.min()}")
-        lengths.append(np.broadcast_to(array.astype(np.int64), (n,)))
-    total = lengths[0] + lengths[1]
-    if total.min() < 1 or total.min() != total.max():
-        raise ValueError(
-            "k_same + k_other must be positive and the same for all points, got sums from "
-            f"{total.min()} to {total.max()}"
-        )
-    return lengths[0], int(total[0])
-
-
-def available(labels: Column | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Count the points that each list of every point could hold, without the point itself.
-
-    Pairs with an unlabelled point are not conditioned: both points belong to each other's first
-    list.
-    """
-    other = np.zeros(n, np.int64)
-    if labels is not None:
-        check_kind(labels, Column, "labels")
-        if labels.n_points != n:
-            raise ValueError(f"labels must be those of {n} points, got {labels.n_points}")
-        labelled = labels.codes >= 0
-        other[labelled] = labels.counts.sum() - labels.counts[labels.codes[labelled]]
-    return n - 1 - other, other
-
-
-def fill_lists(
-    same: NDArray[np.int64], total: int, has_same: NDArray[np.int64], has_other: NDArray[np.int64]
+def balanced_lengths(
+    labels: Labels, patterns: Patterns, perplexity: float, knob: Sequence[ArrayLike]
 ) -> Lengths:
-    """Return the lengths of both lists if the first should hold ``same`` of ``total``.
+    """Return the wanted list lengths of ``balanced``: three times the perplexity of each list.
 
-    If a list has too few candidates, it holds all of them and the other list takes the rest.
+    At strength 1, the share of points that differ in a column is known beforehand: as in a random
+    draw. At strength 0 it depends on the data, and points that differ get half of the row, as in
+    the paper. A point keeps at least one neighbour that differs in nothing.
+
+    Parameters
+    ----------
+    labels : Labels
+    patterns, perplexity
+        As in :func:`ctsne.neighbors.paper_lengths`.
+    knob : sequence of C arrays
+        The strength of each column: one number per label, or one for all.
+
+    Returns
+    -------
+    ndarray of int, shape (n, P)
+
+    Examples
+    --------
+    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.neighbors import balanced_lengths
+    >>> labels = encode_labels({"batch": list("aaaabb"), "donor": list("xyxyxy")})
+    >>> balanced_lengths(labels, (0, 1, 2, 3), 1.5, [1.0, 1.0])[0].tolist()
+    [1, 1, 1, 2]
     """
-    total = min(total, int((has_same + has_other).min()))
-    other = np.minimum(total - np.minimum(same, has_same), has_other)
-    return (total - other).astype(np.int32), other.astype(np.int32)
+    check_kind(labels, Labels, "labels")
+    n = labels.n_points
+    # With a larger perplexity, rows hold all points.
+    perplexity = min(check_number(perplexity, "perplexity", low=0), (n - 1) / 3)
+    shares = []
+    for column, strength in zip(labels.columns, knob, strict=True):
+        strengths = np.asarray(as_numbers(strength, argument="knob"), np.float64)
+        if strengths.shape not in ((), column.counts.shape):
+            raise ValueError(f"knob must have one number, or one per label ({column.n_labels})")
+        random = (column.counts.sum() - column.counts) / max(1, n - 1)
+        share = strengths * random + (1 - strengths) / 2
+        shares.append(np.append(share, 0.0)[column.codes])  # a missing label, -1, takes the zero
+    wanted = product_shares(np.stack(shares, axis=1), patterns)
+    total = min(ceil(3 * perplexity), n - 1)
+    return _in_rows(np.ceil(wanted * 3 * perplexity).astype(np.int64), total)
 
 
-def different_labels(
-    labels: Column | None, i: NDArray[np.integer], j: NDArray[np.integer]
-) -> NDArray[np.bool_]:
-    """Return which pairs have two labels that differ; a missing label differs from none."""
-    if labels is None:
-        return np.zeros(np.broadcast_shapes(i.shape, j.shape), np.bool_)
-    a, b = labels.codes[i], labels.codes[j]
-    differ = a != b
-    return np.asarray(differ & (a >= 0) & (b >= 0) if labels.n_missing else differ)
+def product_shares(shares: Floats, patterns: Patterns) -> Floats:
+    """Return the share of every list if columns were independent, from the share of each column.
+
+    Only the patterns that occur count.
+    """
+    result = np.ones((len(shares), len(patterns)))
+    for share, differs in zip(shares.T, differing_lists(patterns, shares.shape[1]), strict=True):
+        result *= np.where(differs, share[:, None], 1 - share[:, None])
+    total = result.sum(axis=1, keepdims=True)
+    first = np.eye(len(patterns))[0]
+    return np.where(total > 0, result / np.where(total > 0, total, 1), first)
 
 
-def select_neighbors(
-    neighbors: Neighbors, k_same: NDArray[np.integer], k_other: NDArray[np.integer]
-) -> Neighbors:
-    """Keep the nearest points of both lists.
+def divide_rows(shares: Floats, total: int) -> Lengths:
+    """Divide rows of ``total`` points between lists by their shares.
+
+    Shares are rounded up, except the first list's, which has the rest: at least one point if it has
+    any share. A negligible share gets no points.
+    """
+    return _in_rows(np.ceil(total * shares - _NEGLIGIBLE).astype(np.int64), total)
+
+
+def _in_rows(lengths: Lengths, total: int) -> Lengths:
+    """Shorten lists that were rounded up to rows of ``total`` points; the first takes the rest."""
+    lengths[:, 0] = np.minimum(lengths[:, 0], 1)
+    if lengths.shape[1] > 1:
+        rows = np.arange(len(lengths))
+        for _ in range(lengths.shape[1]):  # too much by rounding: one less for the longest list
+            longest = lengths[:, 1:].argmax(axis=1) + 1
+            lengths[rows, longest] -= lengths.sum(axis=1) > total
+    lengths[:, 0] += total - lengths.sum(axis=1)
+    return lengths
+
+
+def fill_lengths(
+    lengths: ArrayLike, labels: Labels | None, patterns: Patterns, n: int
+) -> NDArray[np.int32]:
+    """Return the list lengths that a search among ``n`` points finds, shape (n, P)."""
+    wanted, total = check_lengths(lengths, n, len(patterns))
+    return fill_lists(wanted, count_candidates(codes_of(labels, n), patterns), total)
+
+
+def fill_lists(wanted: Lengths, has: Lengths, total: int) -> NDArray[np.int32]:
+    """Return list lengths such that all rows are equally long.
+
+    Where a list has too few candidates, it holds all of them and the first lists with candidates to
+    spare take the rest.
+
+    Parameters
+    ----------
+    wanted, has : ndarray of int64, shape (n, P)
+        Wanted lengths and the number of candidates of each list.
+    total : int
+        Sum of the wanted lengths of every row. Rows are shorter if one has fewer candidates.
+    """
+    total = int(has.sum(axis=1).min(initial=total))
+    lengths = np.minimum(wanted, has)
+    for column in range(lengths.shape[1]):
+        rest = np.maximum(total - lengths.sum(axis=1), 0)
+        lengths[:, column] += np.minimum(rest, has[:, column] - lengths[:, column])
+    for column in reversed(range(lengths.shape[1])):
+        excess = lengths.sum(axis=1) - total
+        lengths[:, column] -= np.minimum(excess, lengths[:, column])
+    return lengths.astype(np.int32)
+
+
+def check_lengths(lengths: ArrayLike, n: int, lists: int) -> tuple[Lengths, int]:
+    """Return the wanted lengths of every row's lists, shape (n, lists), and their sum."""
+    given = np.asarray(lengths)
+    if given.dtype.kind not in "iu" or given.shape not in ((), (lists,), (n, lists)):
+        raise TypeError(
+            f"lengths must be a whole number, {lists} of them (one per list), or as many for each "
+            f"of {n} points; got {given.dtype} of shape {given.shape}"
+        )
+    given = np.broadcast_to(given.astype(np.int64), given.shape or (lists,))
+    total = given.sum(axis=-1)
+    if given.size and (given.min() < 0 or np.max(total) < 1 or np.ptp(total)):
+        raise ValueError(
+            "lengths must not be negative, and must have the same positive sum for all points"
+        )
+    return np.broadcast_to(given, (n, lists)), int(np.max(total, initial=0))
+
+
+def select_neighbors(neighbors: Neighbors, lengths: ArrayLike) -> Neighbors:
+    """Keep the nearest points of every list.
 
     Parameters
     ----------
     neighbors : Neighbors
-        Its lists must be at least as long as those to keep.
-    k_same, k_other : ndarray of int, shape (n,)
-        Lengths to keep, as from :func:`ctsne.neighbors.paper_lengths`; their sum is constant.
+    lengths : ndarray of int, shape (n, P)
+        Lengths to keep, at most those of ``neighbors``, with a constant sum.
 
     Returns
     -------
@@ -253,29 +287,46 @@ def select_neighbors(
     --------
     >>> import numpy as np
     >>> from ctsne.neighbors import find_neighbors, select_neighbors
-    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), k_same=1, k_other=2)
-    >>> one = np.ones(4, np.int32)
-    >>> select_neighbors(found, one, one).indices.tolist()
+    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), lengths=(1, 2))
+    >>> select_neighbors(found, np.ones((4, 2), int)).indices.tolist()
     [[2, 1], [3, 0], [0, 1], [1, 2]]
     """
     check_kind(neighbors, Neighbors, "neighbors")
-    same, total = check_lengths(k_same, k_other, len(neighbors.indices))
-    n_other = neighbors.indices.shape[1] - neighbors.n_same
-    if (same > neighbors.n_same).any() or (total - same > n_other).any():
-        raise ValueError("neighbors has shorter lists than k_same and k_other select")
-    column = np.arange(total)
-    skipped = np.where(column < same[:, None], 0, (neighbors.n_same - same)[:, None])
-    chosen = _columns(neighbors, column + skipped, same.astype(np.int32))
-    plain = neighbors.unaligned
-    if plain is None:
-        return chosen
-    rows = plain.rows
-    some = select_neighbors(plain.neighbors, same[rows], total - same[rows])
-    return replace(chosen, unaligned=replace(plain, neighbors=some))
+    kept, total = check_lengths(lengths, *neighbors.lengths.shape)
+    if (kept > neighbors.lengths).any():
+        raise ValueError("neighbors has shorter lists than lengths select")
+    indices = np.empty((len(kept), total), np.int32)
+    distances = np.empty(indices.shape, np.float32)
+    for begin in range(0, len(kept), _ROWS_AT_ONCE):
+        rows = slice(begin, begin + _ROWS_AT_ONCE)
+        places = first_places(neighbors.lengths[rows], kept[rows])
+        indices[rows] = np.take_along_axis(neighbors.indices[rows], places, axis=1)
+        distances[rows] = np.take_along_axis(neighbors.distances[rows], places, axis=1)
+    unaligned = neighbors.unaligned
+    if unaligned is not None:
+        some = select_neighbors(unaligned.neighbors, kept[unaligned.rows])
+        unaligned = replace(unaligned, neighbors=some)
+    return replace(
+        neighbors,
+        indices=indices,
+        distances=distances,
+        lengths=kept.astype(np.int32),
+        unaligned=unaligned,
+    )
+
+
+def first_places(lengths: NDArray[np.integer], kept: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the places of the first ``kept`` points of every list, in rows of such lists."""
+    slot = np.arange(int(kept[0].sum()))
+    places = np.repeat(slot[None], len(kept), axis=0)
+    left_out = lengths - kept
+    for column, end in enumerate(np.cumsum(kept, axis=1).T[:-1]):
+        places += np.where(slot >= end[:, None], left_out[:, column, None], 0)
+    return places
 
 
 def merge_neighbors(neighbors: Neighbors, k: int) -> Neighbors:
-    """Merge the two lists into one of the nearest points of any label.
+    """Merge all lists into one of the nearest points of any label.
 
     Parameters
     ----------
@@ -291,23 +342,18 @@ def merge_neighbors(neighbors: Neighbors, k: int) -> Neighbors:
     Examples
     --------
     >>> from ctsne.neighbors import find_neighbors, merge_neighbors
-    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), k_same=2, k_other=2)
+    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), lengths=(2, 2))
     >>> merge_neighbors(found, 2).indices.tolist()
     [[1, 2], [0, 2], [1, 0], [2, 1]]
     """
     check_kind(neighbors, Neighbors, "neighbors")
     check_count(k, "k", low=1, high=neighbors.indices.shape[1])
     order = np.lexsort((neighbors.indices, neighbors.distances), axis=1)[:, :k]
-    return _columns(neighbors, order, np.full(len(order), order.shape[1], np.int32))
-
-
-def _columns(
-    neighbors: Neighbors, columns: NDArray[np.integer], n_same: NDArray[np.int32]
-) -> Neighbors:
-    return Neighbors(
-        np.ascontiguousarray(np.take_along_axis(neighbors.indices, columns, axis=1)),
-        np.ascontiguousarray(np.take_along_axis(neighbors.distances, columns, axis=1)),
-        n_same,
-        neighbors.scale,
-        neighbors.recall,
+    return replace(
+        neighbors,
+        indices=np.take_along_axis(neighbors.indices, order, axis=1),
+        distances=np.take_along_axis(neighbors.distances, order, axis=1),
+        lengths=np.full((len(order), 1), k, np.int32),
+        patterns=(0,),
+        unaligned=None,
     )

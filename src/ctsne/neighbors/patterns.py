@@ -1,7 +1,8 @@
-"""In which columns labels differ: how many points make each pattern, and lists for patterns.
+"""In which columns labels differ: the patterns of pairs of points, and how many points make each.
 
 The pattern of two points is the bit mask of the columns in which both have a label and the two
-differ. A missing label, -1, differs from none.
+differ: 1 for the first column, 2 for the second, 4 for the third. A missing label, -1, differs from
+none. Without labels all pairs have pattern 0.
 """
 
 from __future__ import annotations
@@ -9,7 +10,120 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._core.checks import check_kind
+from ctsne.labels import Column, Labels, encode_labels
+
 Codes = NDArray[np.int32]
+Patterns = tuple[int, ...]
+
+
+def occurring_patterns(labels: Labels | None) -> Patterns:
+    """Return the patterns of columns that differ between some two points; 0 is always among them.
+
+    Examples
+    --------
+    >>> from ctsne.labels import encode_labels
+    >>> from ctsne.neighbors import occurring_patterns
+    >>> occurring_patterns(encode_labels([[1, 1, 2, 2], ["a", "b", "a", "b"]]))
+    (0, 1, 2, 3)
+    >>> occurring_patterns(encode_labels([["a", "a", "b"], [1, 2, 3]]))  # nested
+    (0, 2, 3)
+    """
+    if labels is None:
+        return (0,)
+    check_kind(labels, Labels, "labels")
+    table = _combinations(labels)
+    counts = PatternCounts(labels.codes)
+    others = range(1, 1 << labels.n_columns)
+    return (0, *(pattern for pattern in others if counts.count(table, pattern).any()))
+
+
+def alike_counts(labels: Labels) -> NDArray[np.int64]:
+    """Count, for each combination of labels, the other points that differ from it in no column."""
+    labelled = labels.combined.codes >= 0
+    counts = PatternCounts(labels.codes).count(_combinations(labels), 0) - 1
+    return counts if labelled.all() else counts[1:]  # points without any label come first
+
+
+def _combinations(labels: Labels) -> Codes:
+    """Return the labels of one point of each combination."""
+    _, first = np.unique(labels.combined.codes, return_index=True)
+    return labels.codes[first]
+
+
+def combinations_of(codes: Codes) -> tuple[Codes, NDArray[np.int32]]:
+    """Return the combinations of labels in rising order, and the number of every point's own."""
+    order = np.lexsort(codes.T[::-1]) if codes.shape[1] else np.arange(len(codes))
+    ordered = codes[order]
+    new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
+    number = np.empty(len(codes), np.int32)
+    number[order] = np.cumsum(new) - 1
+    return np.ascontiguousarray(ordered[new]), number
+
+
+def differing_lists(patterns: Patterns, n_columns: int) -> NDArray[np.bool_]:
+    """Return which lists hold points that differ in each column, shape (C, P)."""
+    return (np.array(patterns) >> np.arange(n_columns)[:, None] & 1).astype(bool)
+
+
+def pattern_of(a: Codes, b: Codes) -> NDArray[np.int64]:
+    """Return the pattern of every pair of rows of labels; one row is paired with all others."""
+    pattern = np.zeros(max(len(a), len(b)), np.int64)
+    for column, (i, j) in enumerate(zip(a.T, b.T, strict=True)):
+        pattern |= ((i >= 0) & (j >= 0) & (i != j)).astype(np.int64) << column
+    return pattern
+
+
+def read_labels(labels: object, n: int) -> Labels | None:
+    """Return labels of ``n`` points, encoded if need be."""
+    if labels is None:
+        return None
+    found = encode_labels(labels, n=n)
+    return found if isinstance(found, Labels) else Labels(("label",), (found,), found)
+
+
+def codes_of(labels: Labels | None, n: int) -> Codes:
+    """Return the codes of all columns, shape (n, C); without labels C is 0."""
+    return np.empty((n, 0), np.int32) if labels is None else labels.codes
+
+
+def check_patterns(patterns: Patterns | None, n_columns: int) -> Patterns:
+    """Return the patterns of the lists: those given, or all that the columns can make."""
+    if patterns is None:
+        return tuple(range(1 << n_columns))
+    chosen = tuple(int(pattern) for pattern in patterns)
+    if chosen[:1] != (0,) or list(chosen) != sorted({*chosen}) or chosen[-1] >= 1 << n_columns:
+        raise ValueError(
+            f"patterns must be rising numbers from 0 to {(1 << n_columns) - 1} that begin with 0, "
+            f"got {patterns}"
+        )
+    return chosen
+
+
+def count_candidates(codes: Codes, patterns: Patterns) -> NDArray[np.int64]:
+    """Count the points that each list of every point could hold, without the point itself."""
+    counts = PatternCounts(codes)
+    has = np.stack([counts.count(codes, pattern) for pattern in patterns], axis=1)
+    has[:, 0] -= 1
+    return has
+
+
+def available(labels: Column | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count the points without a different label and those with one, except the point itself."""
+    codes = np.empty((n, 0), np.int32) if labels is None else labels.codes[:, None]
+    same = count_candidates(codes, (0,))[:, 0]
+    return same, n - 1 - same
+
+
+def different_labels(
+    labels: Column | None, i: NDArray[np.integer], j: NDArray[np.integer]
+) -> NDArray[np.bool_]:
+    """Return which pairs have two labels that differ; a missing label differs from none."""
+    if labels is None:
+        return np.zeros(np.broadcast_shapes(i.shape, j.shape), np.bool_)
+    a, b = labels.codes[i], labels.codes[j]
+    differ = a != b
+    return np.asarray(differ & (a >= 0) & (b >= 0) if labels.n_missing else differ)
 
 
 class PatternCounts:
@@ -82,41 +196,6 @@ class PatternCounts:
             known = (values[at] == wanted) & (key >= 0)
             key = np.where(known, key * len(values) + at, -1)
         return key
-
-
-def pattern_of(a: Codes, b: Codes) -> NDArray[np.int64]:
-    """Return the pattern of every pair of rows of labels."""
-    pattern = np.zeros(len(a), np.int64)
-    for column in range(a.shape[1]):
-        i, j = a[:, column], b[:, column]
-        pattern |= ((i >= 0) & (j >= 0) & (i != j)).astype(np.int64) << column
-    return pattern
-
-
-def fill_patterns(
-    wanted: NDArray[np.int64], has: NDArray[np.int64], total: int
-) -> NDArray[np.int32]:
-    """Return list lengths such that all rows are equally long.
-
-    Where a list has too few candidates, it holds all of them and the first lists with candidates to
-    spare take the rest.
-
-    Parameters
-    ----------
-    wanted, has : ndarray of int64, shape (n, P)
-        Wanted lengths and the number of candidates of each list.
-    total : int
-        Sum of the wanted lengths of every row. Rows are shorter if one has fewer candidates.
-    """
-    total = int(has.sum(axis=1).min(initial=total))
-    lengths = np.minimum(wanted, has)
-    for column in range(lengths.shape[1]):
-        rest = np.maximum(total - lengths.sum(axis=1), 0)
-        lengths[:, column] += np.minimum(rest, has[:, column] - lengths[:, column])
-    for column in reversed(range(lengths.shape[1])):
-        excess = lengths.sum(axis=1) - total
-        lengths[:, column] -= np.minimum(excess, lengths[:, column])
-    return lengths.astype(np.int32)
 
 
 def _subsets(mask: int) -> list[int]:

@@ -1,81 +1,51 @@
-"""Precomputed neighbours: from a matrix of distances, or from a graph."""
+"""Neighbours from distances: a full matrix, or a sparse graph."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_matrix, is_sparse
-from ctsne.labels import encode_column
-from ctsne.neighbors.lists import (
-    Neighbors,
-    available,
-    check_lengths,
-    different_labels,
-    fill_lists,
+from ctsne.neighbors.lists import Neighbors, fill_lengths, fill_lists, first_places
+from ctsne.neighbors.patterns import (
+    Codes,
+    PatternCounts,
+    Patterns,
+    check_patterns,
+    codes_of,
+    pattern_of,
+    read_labels,
 )
 
+# Distances of new points that are read at a time.
+_ENTRIES_AT_ONCE = 2**22
 
-def neighbors_from_distances(
-    distances: ArrayLike, labels: object, k_same: ArrayLike, k_other: ArrayLike
+
+def read_neighbors(
+    distances: Any,
+    labels: object = None,
+    *,
+    lengths: ArrayLike,
+    patterns: Patterns | None = None,
 ) -> Neighbors:
-    """Read both lists of every point from a full matrix of distances.
-
-    Parameters
-    ----------
-    distances : array-like, shape (n, n)
-        Finite and not negative. It need not be symmetric, and the diagonal is ignored.
-    labels : array-like of length n, Column or None
-    k_same, k_other : int or ndarray of shape (n,)
-        Lengths of the lists, as in :func:`ctsne.neighbors.find_neighbors`.
-
-    Returns
-    -------
-    Neighbors
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ctsne.neighbors import neighbors_from_distances
-    >>> D = np.abs(np.subtract.outer([0.0, 1.0, 3.0], [0.0, 1.0, 3.0]))
-    >>> neighbors_from_distances(D, None, 2, 0).indices.tolist()
-    [[1, 2], [0, 2], [1, 0]]
-    """
-    if is_sparse(distances):
-        raise TypeError("distances is a sparse matrix; use neighbors_from_graph")
-    matrix = check_square(distances, "distances")
-    n = len(matrix)
-    known = None if labels is None else encode_column(labels, n=n)
-    same, other = fill_lists(*check_lengths(k_same, k_other, n), *available(known, n))
-    indices = np.empty((n, int(same[0] + other[0])), np.int32)
-    points = np.arange(n)
-    for i, row in enumerate(matrix):
-        differs = different_labels(known, points[i], points)
-        lists = points[~differs & (points != i)], points[differs]
-        indices[i, : same[i]] = nearest(row, lists[0], same[i])
-        indices[i, same[i] :] = nearest(row, lists[1], other[i])
-    return _with_scale(indices, np.take_along_axis(matrix, indices, axis=1), same)
-
-
-def neighbors_from_graph(
-    graph: Any, labels: object, k_same: ArrayLike, k_other: ArrayLike
-) -> Neighbors:
-    """Read both lists of every point from a sparse graph of distances.
+    """Read the lists of every point from a matrix of distances or a sparse graph.
 
     A graph made without labels (such as scanpy's) often holds few neighbours of other labels; one
     made for each label separately (such as bbknn's) holds enough of all. Rows are as long as the
-    shortest row of the graph allows. Where one list is too short, the other takes the rest.
+    shortest row of the graph allows. Where a list is too short, others take the rest.
 
     Parameters
     ----------
-    graph : sparse matrix or array, shape (n, n)
-        Entry (i, j) is the distance from i to its neighbour j. Stored zeros are neighbours at
-        distance zero; the diagonal is ignored.
-    labels : array-like of length n, Column or None
-    k_same, k_other : int or ndarray of shape (n,)
-        Lengths of the lists to aim for; shorter rows are divided in the same proportion.
+    distances : array-like or sparse matrix, shape (n, n)
+        Entry (i, j) is the distance from i to j: finite and not negative. It need not be symmetric,
+        and the diagonal is ignored. Stored zeros of a sparse matrix are neighbours at distance
+        zero.
+    labels, lengths, patterns
+        As in :func:`ctsne.neighbors.find_neighbors`. If rows of a graph are shorter,
+        they are divided in the same proportion.
 
     Returns
     -------
@@ -84,65 +54,142 @@ def neighbors_from_graph(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.neighbors import kneighbors_graph
-    >>> from ctsne.neighbors import neighbors_from_graph
-    >>> graph = kneighbors_graph(np.arange(5.0)[:, None] ** 2, 2, mode="distance")
-    >>> neighbors_from_graph(graph, None, 3, 0).indices.tolist()
-    [[1, 2], [0, 2], [1, 0], [2, 4], [3, 2]]
+    >>> from ctsne.neighbors import read_neighbors
+    >>> D = np.abs(np.subtract.outer([0.0, 1.0, 3.0], [0.0, 1.0, 3.0]))
+    >>> read_neighbors(D, lengths=2).indices.tolist()
+    [[1, 2], [0, 2], [1, 0]]
     """
-    if not is_sparse(graph):
-        raise TypeError(
-            "graph must be a sparse matrix; use neighbors_from_distances for a dense one"
-        )
-    edges = check_square(graph, "graph").tocoo()
-    n = edges.shape[0]
-    known = None if labels is None else encode_column(labels, n=n)
-    wanted, total = check_lengths(k_same, k_other, n)
-    keep = edges.row != edges.col
-    row, column, distance = edges.row[keep], edges.col[keep], edges.data[keep]
-    differs = different_labels(known, row, column)
-    has_same = np.bincount(row[~differs], minlength=n)
-    has_other = np.bincount(row[differs], minlength=n)
-    degree = has_same + has_other
+    matrix = check_matrix(distances, argument="distances")
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"distances must be square, got a matrix of shape {matrix.shape}")
+    if matrix.min() < 0:
+        raise ValueError(f"distances must not be negative, got {matrix.min()}")
+    n = matrix.shape[0]
+    known = read_labels(labels, n)
+    chosen = check_patterns(patterns, 0 if known is None else known.n_columns)
+    wanted = fill_lengths(lengths, known, chosen, n)
+    codes = codes_of(known, n)
+    table = _Table(matrix, codes, codes, chosen, np.arange(n))
+    degree = table.has.sum(axis=1)
     if degree.min() == 0:
         raise ValueError(
-            f"graph has no neighbours for {int((degree == 0).sum())} points "
+            f"distances has no neighbours for {int((degree == 0).sum())} points "
             f"(first: point {int(degree.argmin())}); remove them or make a graph with more edges"
         )
-    length = min(total, int(degree.min()))
-    same, _ = fill_lists(-(-length * wanted // total), length, has_same, has_other)
-    # Both lists of a row follow each other, each sorted by distance, then index.
-    order = np.lexsort((column, distance, differs, row))
-    slot, begin = np.arange(length), (np.cumsum(degree) - degree)[:, None]
-    skipped = np.where(slot < same[:, None], 0, (has_same - same)[:, None])
-    chosen = order[begin + slot + skipped]
-    return _with_scale(column[chosen].astype(np.int32), distance[chosen], same)
+    return table.lists(np.arange(n), wanted, int(degree.min()), None)
 
 
-def check_square(distances: Any, argument: str) -> Any:
-    """Return a square matrix without negative entries, or refuse it."""
-    matrix = check_matrix(distances, argument=argument)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"{argument} must be square, got a matrix of shape {matrix.shape}")
-    if matrix.min() < 0:
-        raise ValueError(f"{argument} must not contain negative distances, got {matrix.min()}")
-    return matrix
+def read_new_points(
+    distances: Any,
+    codes: Codes,
+    known: Codes,
+    *,
+    lengths: NDArray[np.int32],
+    patterns: Patterns,
+    scale: float,
+    own: NDArray[np.integer] | None = None,
+) -> Iterator[tuple[NDArray[np.int64], Neighbors]]:
+    """Yield the lists of new points from their distances to a map, rows of equal length together.
+
+    Parameters
+    ----------
+    distances : ndarray or csr_array, shape (m, n)
+        From every new point to all points of the map, or to some of them.
+    codes, known : ndarray of int32, shape (m, C) and (n, C)
+        Labels of new points and of the map; see :mod:`ctsne.neighbors.patterns`.
+    lengths : ndarray of int32, shape (m, P)
+        Wanted lengths of the lists, with a constant sum. Rows with fewer distances are shorter.
+    patterns : tuple of int
+    scale : float
+        The ``scale`` of the lists.
+    own : ndarray of int, shape (m,), optional
+        Points of the map to leave out, one per row.
+
+    Yields
+    ------
+    rows : ndarray of int64
+    found : Neighbors
+    """
+    m, n = distances.shape
+    step = max(1, m if is_sparse(distances) else _ENTRIES_AT_ONCE // n)
+    for begin in range(0, m, step):
+        part = slice(begin, min(m, begin + step))
+        left_out = None if own is None else own[part]
+        table = _Table(distances[part], codes[part], known, patterns, left_out)
+        totals = np.minimum(table.has.sum(axis=1), lengths[0].sum())
+        for total in np.unique(totals).tolist():
+            rows = np.flatnonzero(totals == total)
+            yield rows + begin, table.lists(rows, lengths[part][rows], total, scale)
 
 
-def nearest(
-    distances: NDArray[np.floating], points: NDArray[np.int64], k: int
-) -> NDArray[np.int64]:
-    """Return the k nearest of some points, given in rising order."""
-    if k == 0:
-        return points[:0]
-    among = distances[points]
-    # Keep all ties at the last distance; the stable sort then puts the lowest index first.
-    close = points[among <= np.partition(among, k - 1)[k - 1]]
-    order = np.argsort(distances[close], kind="stable")
-    return np.asarray(close[order[:k]])
+class _Table:
+    """Distances from some points to others, and how many of each list they hold (``has``)."""
 
+    def __init__(
+        self,
+        distances: Any,
+        codes: Codes,
+        known: Codes,
+        patterns: Patterns,
+        own: NDArray[np.integer] | None,
+    ) -> None:
+        self.patterns, self.codes, self.known, self.own = patterns, codes, known, own
+        self.dense: Any = None if is_sparse(distances) else distances
+        if self.dense is not None:
+            counts = PatternCounts(known)
+            self.has = np.stack([counts.count(codes, pattern) for pattern in patterns], axis=1)
+            if own is not None:
+                self.has -= pattern_of(codes, known[own])[:, None] == np.array(patterns)
+            return
+        edges = distances.tocoo()
+        row, column, value = edges.row, edges.col, edges.data
+        place = np.full(1 << codes.shape[1], -1)  # of every pattern among the lists
+        place[list(patterns)] = np.arange(len(patterns))
+        which = place[pattern_of(codes[row], known[column])]
+        keep = which >= 0 if own is None else (which >= 0) & (column != own[row])
+        row, column, value, which = row[keep], column[keep], value[keep], which[keep]
+        size = len(codes) * len(patterns)
+        has = np.bincount(row.astype(np.int64) * len(patterns) + which, minlength=size)
+        self.has = has.reshape(len(codes), len(patterns))
+        # The lists of a row follow each other, each sorted by distance, then index.
+        order = np.lexsort((column, value, which, row))
+        self.begins = np.cumsum(self.has.sum(axis=1)) - self.has.sum(axis=1)
+        self.columns, self.values = column[order].astype(np.int32), value[order]
 
-def _with_scale(
-    indices: NDArray[np.int32], distances: NDArray[np.floating], n_same: NDArray[np.int32]
-) -> Neighbors:
-    return Neighbors(indices, distances.astype(np.float32), n_same, float(distances.max()) or 1.0)
+    def lists(
+        self, rows: NDArray[np.int64], wanted: NDArray[np.integer], total: int, scale: float | None
+    ) -> Neighbors:
+        """Return the lists of some rows, of ``total`` points at most.
+
+        The scale is the largest distance, unless given.
+        """
+        usual = int(wanted[0].sum())
+        total = min(total, usual)
+        ends = -(-total * np.cumsum(wanted, axis=1, dtype=np.int64) // usual)
+        lengths = fill_lists(np.diff(ends, axis=1, prepend=0), self.has[rows], total)
+        if self.dense is not None:
+            indices = np.empty((len(rows), total), np.int32)
+            for i, row in enumerate(rows):
+                indices[i] = self._nearest(row, lengths[i])
+            distances = np.take_along_axis(self.dense[rows], indices, axis=1)
+        else:
+            places = self.begins[rows, None] + first_places(self.has[rows], lengths)
+            indices, distances = self.columns[places], self.values[places]
+        scale = scale or float(distances.max()) or 1.0
+        return Neighbors(indices, distances.astype(np.float32), lengths, self.patterns, scale)
+
+    def _nearest(self, row: int, lengths: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return the nearest points of every list of a row."""
+        distances = self.dense[row]
+        pattern = pattern_of(self.codes[row : row + 1], self.known)
+        if self.own is not None:
+            pattern[self.own[row]] = -1
+        lists = []
+        for number, k in zip(self.patterns, lengths.tolist(), strict=True):
+            points = np.flatnonzero(pattern == number)
+            if k and k < len(points):
+                # Keep all ties at the last distance; the stable sort puts the lowest index first.
+                among = distances[points]
+                points = points[among <= np.partition(among, k - 1)[k - 1]]
+            lists.append(points[np.argsort(distances[points], kind="stable")[:k]])
+        return np.concatenate(lists)

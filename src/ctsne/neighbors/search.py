@@ -1,12 +1,23 @@
-"""Neighbours from features: check the arguments and choose the search."""
+"""Search neighbours from features: one function for any number of label columns, two engines.
+
+Without labels and with one label column, a point has at most two lists: one of the same label, one
+of other labels. They are searched exactly over all pairs, or approximately among cells: k-means
+divides the points into cells, the same label is searched in cells made inside each label, other
+labels in cells of all points, each sorted by label, so that a point's own label is skipped. One
+search serves any number of labels. The number of candidates is set by trial on points whose exact
+neighbours are known; recall is then measured on other such points. Several columns are searched by
+:class:`ctsne.neighbors.index.SearchIndex`, which takes about 1.4 times as long per list.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+import ctsne._native as _native
 from ctsne._core.checks import (
     check_directions,
     check_features,
@@ -15,16 +26,31 @@ from ctsne._core.checks import (
     check_number,
     check_rows,
 )
-from ctsne._core.progress import Report
-from ctsne.labels import encode_column
-from ctsne.neighbors.approximate import approximate_neighbors
-from ctsne.neighbors.exact import exact_neighbors
-from ctsne.neighbors.lists import Neighbors, Unaligned, available, check_lengths, fill_lists
+from ctsne._core.progress import Report, in_parts, within
+from ctsne.labels import Column
+from ctsne.neighbors.index import SearchIndex
+from ctsne.neighbors.lists import Neighbors, Unaligned, fill_lengths
+from ctsne.neighbors.patterns import Patterns, check_patterns, read_labels
+from ctsne.neighbors.points import (
+    CELL_SIZE,
+    CHECKS,
+    MARGIN,
+    TRIALS,
+    cells_of_all,
+    centred_and_scaled,
+    cosine_distances,
+    least,
+    unit_rows,
+)
 
 # Up to this many points the exact search is no slower, or takes less than a second.
 EXACT_UP_TO = 30_000
 # Points that are also searched without alignment, to know the natural share of other labels.
 UNALIGNED_POINTS = 1000
+# Labels with up to this many points are scanned as a whole.
+_WHOLE_LABEL = 2048
+# Usual share of the time until the same-label lists are found, if there are two.
+_SAME_SHARE = 0.35
 
 
 def is_approximate(n: int, recall: float) -> bool:
@@ -36,16 +62,16 @@ def find_neighbors(
     X: ArrayLike,
     labels: object = None,
     *,
-    k_same: ArrayLike,
-    k_other: ArrayLike = 0,
+    lengths: ArrayLike,
+    patterns: Patterns | None = None,
     metric: str = "euclidean",
-    n_jobs: int | None = -1,
+    aligned: ArrayLike | None = None,
     rows: NDArray[np.integer] | None = None,
     recall: float = 1.0,
-    aligned: ArrayLike | None = None,
+    n_jobs: int | None = -1,
     after_part: Report | None = None,
 ) -> Neighbors:
-    """Find the nearest points with the same label and with other labels.
+    """Find the nearest points with the same labels and with other labels.
 
     The search is exact, unless a lower recall is allowed and there are many points. Distances in
     single precision, between centred and scaled points, select a few more candidates than needed;
@@ -56,23 +82,29 @@ def find_neighbors(
     ----------
     X : array-like, shape (n, d)
         Dense features. float32 and float64 are used as they are; other types become float64.
-    labels : array-like of length n or Column, optional
+    labels : Labels or anything that :func:`ctsne.labels.encode_labels` reads, optional
         Without labels there is one list.
-    k_same, k_other : int or ndarray of shape (n,)
-        Length of each list. If one has too few candidates, the other takes the rest, so every row
-        holds ``min(k_same + k_other, n - 1)`` neighbours. Arrays must have a constant sum.
+    lengths : int or ndarray of int, shape (P,) or (n, P)
+        Wanted length of each list, with the same sum for all points. Where a list has too few
+        candidates, the first others that have enough take the rest, so every row holds
+        ``min(sum, n - 1)`` neighbours.
+    patterns : tuple of int, optional
+        Pattern of each list (see :class:`ctsne.neighbors.Neighbors`), as from
+        :func:`ctsne.neighbors.occurring_patterns`. By default there is a list for all ``2**C``: the
+        same and other labels, with one column.
     metric : {"euclidean", "cosine"}
-    n_jobs : int, default=-1
-        Number of threads; -1 uses all cores. The result does not depend on it.
+    aligned : array-like, shape (n, d'), optional
+        Points among which all lists but the first are searched, instead of ``X``.
     rows : ndarray of int, optional
         Search only for these points, each listed once; the result has one row for each of them, in
         this order. Their neighbours can be any points.
     recall : float, default=1
-        Share of the true neighbours to find. Below 1, data of more than 30,000 points are searched
-        by cells of nearby points, which is several times faster; the result reports the measured
-        recall, and its distances are exact. With ``rows`` the search is exact.
-    aligned : array-like, shape (n, d'), optional
-        Points among which other labels are searched, instead of ``X``.
+        Share of the true neighbours to find. Below 1, large data (more than 30,000 points with one
+        label column) are searched by cells of nearby points, which is several times faster; the
+        result reports the measured recall, and its distances are exact. With ``rows`` the search
+        is exact.
+    n_jobs : int, default=-1
+        Number of threads; -1 uses all cores. The result does not depend on it.
     after_part : callable, optional
         Called with the share of the search that is done, after each of some fifty parts.
 
@@ -83,51 +115,231 @@ def find_neighbors(
     Examples
     --------
     >>> from ctsne.neighbors import find_neighbors
-    >>> found = find_neighbors([[0.0], [1.0], [2.0], [4.0]], list("abab"), k_same=1, k_other=1)
+    >>> found = find_neighbors([[0.0], [1.0], [2.0], [4.0]], list("abab"), lengths=(1, 1))
     >>> found.indices.tolist()
     [[2, 1], [3, 0], [0, 1], [1, 2]]
     """
     features = check_features(X)
     n = len(features)
-    known = None if labels is None else encode_column(labels, n=n)
-    same, other = fill_lists(*check_lengths(k_same, k_other, n), *available(known, n))
+    known = read_labels(labels, n)
+    chosen = check_patterns(patterns, 0 if known is None else known.n_columns)
+    filled = fill_lengths(lengths, known, chosen, n)
     if check_metric(metric) == "cosine":
         check_directions(features)
     n_jobs = check_jobs(n_jobs)
     enough = check_number(recall, "recall", low=0.5, high=1)
     if rows is not None:
-        rows = check_rows(rows, n)
+        rows, enough = check_rows(rows, n), 1.0
     moved = None if aligned is None else check_features(aligned, argument="aligned")
     if moved is not None and len(moved) != n:
         raise ValueError(f"aligned has {len(moved)} rows but X has {n}")
     if moved is not None and metric == "cosine":
         check_directions(moved, argument="aligned")
-    if is_approximate(n, enough) and rows is None:
-        found = approximate_neighbors(
-            features,
-            known,
-            same,
-            other,
-            metric=metric,
+    if known is not None and known.n_columns > 1:
+        index = SearchIndex(
+            features, known.codes, aligned=moved, metric=metric, recall=enough, n_jobs=n_jobs
+        )
+        some: Any = slice(None) if rows is None else rows
+        found = index.find(
+            features[some],
+            known.codes[some],
+            lengths=filled[some],
+            patterns=chosen,
+            aligned=None if moved is None else moved[some],
+            own=np.arange(n)[some],
             n_jobs=n_jobs,
-            recall=enough,
-            aligned=moved,
             after_part=after_part,
         )
     else:
-        found = exact_neighbors(
-            features,
-            known,
-            same,
-            other,
-            metric=metric,
-            n_jobs=n_jobs,
-            rows=rows,
-            aligned=moved,
-            after_part=after_part,
-        )
+        column = None if known is None else known.columns[0]
+        search = _SearchByLabel(features, moved, column, filled, metric=metric, n_jobs=n_jobs)
+        if is_approximate(n, enough):
+            found = search.approximate(chosen, enough, after_part)
+        else:
+            found = search.exact(chosen, rows, after_part)
     if moved is None or rows is not None:
         return found
-    some = np.sort(np.random.default_rng(0).permutation(n)[:UNALIGNED_POINTS])
-    plain = exact_neighbors(features, known, same, other, metric=metric, n_jobs=n_jobs, rows=some)
-    return replace(found, unaligned=Unaligned(some, plain))
+    sample = np.sort(np.random.default_rng(0).permutation(n)[:UNALIGNED_POINTS])
+    plain = find_neighbors(
+        features, known, lengths=filled, patterns=chosen, metric=metric, rows=sample, n_jobs=n_jobs
+    )
+    return replace(found, unaligned=Unaligned(sample, plain))
+
+
+class _SortedPoints(NamedTuple):
+    """Points sorted by label, unlabelled ones last: the candidates of one of the two lists."""
+
+    points: _native.SearchPoints
+    bounds: NDArray[np.int64]  # where each label begins, and where the last one ends
+    scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Truth:
+    """Exact lists of some points, to compare with."""
+
+    rows: NDArray[np.int64]
+    distances: NDArray[np.float32]
+    same: NDArray[np.bool_]  # the entries of the same-label list
+
+    def of(self, wanted: NDArray[np.bool_]) -> _Truth:
+        """Keep some of the points, chosen by a mask over all points."""
+        kept = wanted[self.rows]
+        return _Truth(self.rows[kept], self.distances[kept], self.same[kept])
+
+    def count_found(self, lists: _native.NeighborLists, *, other: bool) -> tuple[int, int]:
+        """Count the true neighbours in one list of these points, and all entries of that list."""
+        entries = ~self.same if other else self.same
+        farthest = np.where(entries, self.distances, -1).max(axis=1, initial=-1, keepdims=True)
+        found = (lists.distances[self.rows] <= farthest) & entries
+        return int(found.sum()), int(entries.sum())
+
+
+class _SearchByLabel:
+    """The search for the lists of the same label and of other labels, with checked arguments."""
+
+    def __init__(
+        self,
+        X: NDArray[np.floating],
+        aligned: NDArray[np.floating] | None,
+        column: Column | None,
+        lengths: NDArray[np.int32],
+        *,
+        metric: str,
+        n_jobs: int,
+    ) -> None:
+        self.n, self.metric, self.n_jobs = len(X), metric, n_jobs
+        # Without labels all points have the same one.
+        self.codes, self.counts = np.zeros(self.n, np.int32), np.array([self.n])
+        if column is not None and column.n_labels:
+            self.codes, self.counts = column.codes, column.counts
+        self.lengths = lengths
+        self.n_same = np.ascontiguousarray(lengths[:, 0])
+        self.length = int(lengths[0].sum())
+        self.lists = _native.NeighborLists(self.n_same, self.length)
+        # The candidates of the same-label lists, and those of the other-label lists.
+        self.candidates = [self._sorted(X)]
+        self.candidates.append(self.candidates[0] if aligned is None else self._sorted(aligned))
+
+    def _sorted(self, points: NDArray[np.floating]) -> _SortedPoints:
+        original: Any = unit_rows(points) if self.metric == "cosine" else points
+        key = np.where(self.codes < 0, len(self.counts), self.codes)
+        order = np.argsort(key, kind="stable").astype(np.uint32)
+        bounds = np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
+        scaled, (_, _, scale) = centred_and_scaled(original)
+        arranged = _native.SearchPoints(
+            original, scaled, order, self.codes, scale=scale, n_jobs=self.n_jobs
+        )
+        return _SortedPoints(arranged, bounds, scale)
+
+    def _result(
+        self, patterns: Patterns, rows: NDArray[np.integer] | None, recall: float
+    ) -> Neighbors:
+        some: Any = slice(None) if rows is None else rows
+        distances = self.lists.distances[some]
+        cosine = self.metric == "cosine"
+        return Neighbors(
+            self.lists.indices[some],
+            cosine_distances(distances) if cosine else distances,
+            self.lengths[some],
+            patterns,
+            1.0 if cosine else self.candidates[0].scale,
+            recall,
+        )
+
+    def exact(
+        self, patterns: Patterns, rows: NDArray[np.integer] | None, after_part: Report | None
+    ) -> Neighbors:
+        """Scan all pairs, or those of some rows."""
+        # Each list takes as long as it has candidates: all pairs with equal labels, or the others.
+        middle = float(((self.counts / self.n) ** 2).sum())
+        for other, (begin, end) in enumerate(((0.0, middle), (middle, 1.0))):
+            self._scan(bool(other), rows, within(after_part, begin, end))
+        return self._result(patterns, rows, 1.0)
+
+    def _scan(
+        self, other: bool, rows: NDArray[np.integer] | None, after_part: Report | None = None
+    ) -> None:
+        """Fill one list of all points, or of some, by scanning all candidates."""
+        if not (self.n_same < self.length if other else self.n_same).any():
+            return
+        points = self.candidates[other].points
+        wanted = np.full(self.n, rows is None)
+        if rows is not None:
+            wanted[rows] = True
+        for queries in in_parts(np.flatnonzero(wanted[points.ids]), after_part):
+            points.find_exact(self.lists, queries, other)
+
+    def approximate(
+        self, patterns: Patterns, recall: float, after_part: Report | None
+    ) -> Neighbors:
+        """Scan the nearest cells, as many as the recall needs."""
+        sample = np.random.default_rng(0).permutation(self.n)[: TRIALS + CHECKS]
+        for other in (False, True):
+            self._scan(other, sample)
+        slot = np.arange(self.length)
+        trials, checks = (  # copies, because the search writes over the exact lists
+            _Truth(rows, self.lists.distances[rows], slot < self.n_same[rows, None])
+            for rows in np.split(sample, [TRIALS])
+        )
+        labelled = self.codes >= 0
+        same, others = self.candidates
+        two_lists = bool((self.n_same < self.length).any())
+        part = within(after_part, 0.0, _SAME_SHARE if two_lists else 1.0)
+        cells = self._cells_of_labels(same)
+        self._search(cells, labelled, trials, recall, other=False, after_part=part)
+        if not labelled.all():  # the list of an unlabelled point holds any labels
+            cells = self._cells_of_all(same)
+            self._search(cells, ~labelled, trials, recall, other=False)
+        if two_lists:
+            if others is not same or labelled.all():
+                cells = self._cells_of_all(others)
+            part = within(after_part, _SAME_SHARE, 1.0)
+            self._search(cells, labelled, trials, recall, other=True, after_part=part)
+        counts = [checks.count_found(self.lists, other=other) for other in (False, True)]
+        # Out of one more entry: a complete sample does not prove that the rest is complete.
+        measured = sum(hits for hits, _ in counts) / (1 + sum(entries for _, entries in counts))
+        return self._result(patterns, None, measured)
+
+    def _cells_of_labels(self, candidates: _SortedPoints) -> _native.Cells:
+        """Divide each label, and the unlabelled points, into cells of their own."""
+        points, bounds, _ = candidates
+        ranges = bounds if bounds[-1] == self.n else np.append(bounds, self.n)
+        order, cells = _native.make_cells(points.rows, ranges, CELL_SIZE, _WHOLE_LABEL, self.n_jobs)
+        return _native.Cells(points.reordered(order), cells)
+
+    def _cells_of_all(self, candidates: _SortedPoints) -> _native.Cells:
+        """Divide all points into cells, and sort each cell by label."""
+        points = candidates.points
+        order, cells = cells_of_all(points.rows, points.codes, self.n_jobs)
+        return _native.Cells(points.reordered(order), cells, np.diff(candidates.bounds))
+
+    def _search(
+        self,
+        cells: _native.Cells,
+        wanted: NDArray[np.bool_],
+        trials: _Truth,
+        recall: float,
+        *,
+        other: bool,
+        after_part: Report | None = None,
+    ) -> None:
+        """Fill one list of the points of a mask, with a budget that reaches the recall on trial."""
+        lengths = self.length - self.n_same if other else self.n_same
+        if not lengths[wanted].any():
+            return
+        ids = cells.points.ids
+        trial = trials.of(wanted)
+        tried = np.zeros(self.n, np.bool_)
+        tried[trial.rows] = True
+        some = np.flatnonzero(tried[ids])
+        goal = recall + MARGIN * (1 - recall)
+
+        def is_enough(budget: int) -> bool:
+            cells.find(self.lists, some, other, budget)
+            hits, entries = trial.count_found(self.lists, other=other)
+            return entries > 0 and hits >= goal * entries
+
+        budget = least(is_enough, int(lengths.max()) + CELL_SIZE, self.n)
+        for queries in in_parts(np.flatnonzero(wanted[ids]), after_part):
+            cells.find(self.lists, queries, other, budget)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import ctsne._native as _native
 from ctsne.neighbors.alignment import LOCAL_NEIGHBORS, SAMPLE, moved, shift_to
-from ctsne.neighbors.exact import unit_rows
+from ctsne.neighbors.points import unit_rows
 from ctsne.placing.reference import Reference
 
 # Points of a new label that its shift is estimated on.

@@ -17,7 +17,7 @@ from ctsne.labels import Column, Labels
 from ctsne.layout import PairWeights
 from ctsne.layout.fields import make_fields
 from ctsne.neighbors.alignment import Alignment
-from ctsne.neighbors.queries import SearchIndex
+from ctsne.neighbors.index import SearchIndex
 from ctsne.placing.reference import (
     Reference,
     aligned_points,

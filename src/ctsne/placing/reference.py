@@ -17,9 +17,9 @@ from ctsne.layout.fields import MOST_NODES, Fields, Places, fields_for
 from ctsne.layout.weights import ColumnFactor
 from ctsne.neighbors import Neighbors
 from ctsne.neighbors.alignment import Alignment, moved
-from ctsne.neighbors.crossed import crossed_neighbors
-from ctsne.neighbors.exact import unit_rows
-from ctsne.neighbors.queries import SearchIndex
+from ctsne.neighbors.index import SearchIndex
+from ctsne.neighbors.points import unit_rows
+from ctsne.neighbors.precomputed import read_new_points
 
 # Perplexity of a new point's row: half of that of the fit, at most this. The largest, as a share of
 # the points of the map.
@@ -229,7 +229,7 @@ class Reference:
         n = self.n_points if own is None else self.n_points - 1
         lengths = maker.lengths(codes, perplexity, n)
         if self.index is None:
-            yield from crossed_neighbors(
+            yield from read_new_points(
                 features,
                 codes,
                 self.codes,

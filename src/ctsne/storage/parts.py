@@ -17,8 +17,7 @@ from ctsne.layout.fields import Fields, Places
 from ctsne.layout.repulsion import check_dof
 from ctsne.methods import METHODS
 from ctsne.neighbors.alignment import Alignment
-from ctsne.neighbors.queries import SearchIndex
-from ctsne.neighbors.query_checks import stored_array
+from ctsne.neighbors.index import SearchIndex, check_array
 from ctsne.placing.reference import Reference, aligned_points, stacked
 
 _Arrays = Mapping[str, NDArray[Any]]
@@ -217,7 +216,7 @@ def _fields(arrays: _Arrays, settings: Mapping[str, Any], dims: int) -> Fields:
 
 def _array(arrays: _Arrays, name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
     try:
-        array = stored_array(arrays, name, dtype, shape)
+        array = check_array(arrays, name, dtype, shape)
     except ValueError:
         raise ValueError(f"{name} is missing, or has another type or shape") from None
     if np.dtype(dtype).kind == "f":

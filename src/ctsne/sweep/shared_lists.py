@@ -7,9 +7,16 @@ from dataclasses import dataclass, replace
 
 from ctsne._core.progress import Report
 from ctsne.evaluate.neighbors import DataNeighbors, search_aligned, search_data
-from ctsne.fit.pipeline import alignment_of, listed_labels, neighbors_of, search_neighbors
+from ctsne.fit.pipeline import (
+    alignment_of,
+    list_lengths,
+    listed_labels,
+    neighbors_of,
+    search_neighbors,
+)
 from ctsne.neighbors import Neighbors, merge_neighbors, select_neighbors
 from ctsne.neighbors.alignment import Alignment
+from ctsne.neighbors.patterns import read_labels
 from ctsne.settings import Settings
 from ctsne.sweep.grid import plain_value
 
@@ -32,16 +39,16 @@ def shared_neighbors(
     """
     if data.columns is not None and data.columns.n_columns > 1:
         return _lists_of_columns(settings, data, after_part)
-    same, other = shared_lengths(data.n, settings, data.k)
+    labels = read_labels(data.labels, data.n)
+    both = shared_lengths(data.n, settings, data.k)
+    lengths = sum(both) if labels is None else both
     exact = search_data(data, settings[0].n_jobs)  # measures never depend on the recall
     found: dict[str, SharedLists] = {}
     keys = [str(plain_value(each.align)) for each in settings]
     for key, each in zip(keys, settings, strict=True):
         if key not in found:
             moved = alignment_of(data.features, each)
-            lists = search_neighbors(
-                data.features, data.labels, same, other, each, moved.points, after_part
-            )
+            lists = search_neighbors(data.features, labels, lengths, each, moved.points, after_part)
             after_part = None
             measured = replace(search_aligned(exact, moved, each.n_jobs), features=None)
             # Workers may be other processes, and do not need the points again.
@@ -74,11 +81,10 @@ def shared_lengths(n: int, settings: Sequence[Settings], k: int) -> tuple[int, i
     """Return the lengths of the lists that serve every setting; at least ``k`` each."""
     longest_same = longest_other = min(k, n - 1)
     for each in settings:
-        same, other = each.method.lengths(each, n)
-        if listed_labels(each) is None:  # one list, which may hold one kind of label only
-            other = same
-        longest_same = max(longest_same, int(same.max()))
-        longest_other = max(longest_other, int(other.max()))
+        lengths = list_lengths(each, n)
+        longest_same = max(longest_same, int(lengths[:, 0].max()))
+        # One list may hold one kind of label only.
+        longest_other = max(longest_other, int(lengths[:, -1].max()))
     return longest_same, longest_other
 
 
@@ -86,7 +92,7 @@ def lists_for(settings: Settings, shared: SharedLists) -> Neighbors:
     """Return the lists that a search for this setting would find (if the search is exact)."""
     if shared.data.columns is not None and shared.data.columns.n_columns > 1:
         return shared.neighbors
-    same, other = settings.method.lengths(settings, len(shared.neighbors.indices))
+    lengths = list_lengths(settings, len(shared.neighbors.indices))
     if listed_labels(settings) is None:
-        return merge_neighbors(shared.neighbors, int(same[0] + other[0]))
-    return select_neighbors(shared.neighbors, same, other)
+        return merge_neighbors(shared.neighbors, int(lengths[0].sum()))
+    return select_neighbors(shared.neighbors, lengths)

@@ -30,7 +30,7 @@ from ctsne.io.anndata import (
 )
 from ctsne.io.dataset import NORMALIZE, Source, looks_like_counts
 from ctsne.labels import Labels
-from ctsne.neighbors.lists import different_labels
+from ctsne.neighbors.patterns import different_labels
 from ctsne.storage.provenance import Provenance
 from ctsne.storage.record import GivenArray, Record, record_in
 

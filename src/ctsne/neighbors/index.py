@@ -4,7 +4,7 @@ Few reference points are all scanned. Many are divided into cells of nearby poin
 visits the cells nearest to it until it has seen a budget of candidates. There are two divisions:
 cells made inside each combination of labels, for lists with few candidates, and cells of all
 points, each sorted by label. Budgets are set by trial on reference points, as are those of
-:mod:`ctsne.neighbors.approximate`. What a query finds depends on nothing but the query.
+:mod:`ctsne.neighbors.search`. What a query finds depends on nothing but the query.
 """
 
 from __future__ import annotations
@@ -25,13 +25,29 @@ from ctsne._core.checks import (
     check_metric,
     check_number,
 )
-from ctsne._core.progress import Report, within
-from ctsne.neighbors.approximate import CELL_SIZE, CHECKS, MARGIN, TRIALS, least
-from ctsne.neighbors.divisions import ACROSS, ALL, INSIDE, Space, combinations_of, find_in_parts
-from ctsne.neighbors.exact import unit_rows
-from ctsne.neighbors.lists import Neighbors
-from ctsne.neighbors.patterns import Codes, PatternCounts, fill_patterns, pattern_of
-from ctsne.neighbors.query_checks import check_codes, check_list_lengths, check_own, stored_array
+from ctsne._core.progress import Report, in_parts, within
+from ctsne.neighbors.lists import Neighbors, check_lengths, fill_lists
+from ctsne.neighbors.patterns import (
+    Codes,
+    PatternCounts,
+    Patterns,
+    check_patterns,
+    combinations_of,
+    pattern_of,
+)
+from ctsne.neighbors.points import (
+    ACROSS,
+    ALL,
+    CELL_SIZE,
+    CHECKS,
+    INSIDE,
+    MARGIN,
+    TRIALS,
+    ReferencePoints,
+    cosine_distances,
+    least,
+    unit_rows,
+)
 
 # Up to this many reference points, scanning all takes no longer than searching cells.
 ALL_UP_TO = 12_000
@@ -75,7 +91,7 @@ class SearchIndex:
     Examples
     --------
     >>> import numpy as np
-    >>> from ctsne.neighbors.queries import SearchIndex
+    >>> from ctsne.neighbors.index import SearchIndex
     >>> index = SearchIndex([[0.0], [1.0], [2.0], [4.0]], np.array([[0], [1], [0], [1]]))
     >>> found = index.find([[0.9]], np.array([[0]]), lengths=(2, 1), patterns=(0, 1))
     >>> found.indices.tolist(), found.lengths.tolist()
@@ -98,14 +114,14 @@ class SearchIndex:
             raise ValueError(f"aligned has {len(moved)} rows but X has {len(features)}")
         self.metric = check_metric(metric)
         self.recall = check_number(recall, "recall", low=0.5, high=1)
-        self.codes = check_codes(codes, len(features), None)
+        self.codes = _check_codes(codes, len(features), None)
         self.table, combinations = combinations_of(self.codes)
         given = [points for points in (features, moved) if points is not None]
         if metric == "cosine":
             for points, argument in zip(given, ("X", "aligned"), strict=False):
                 check_directions(points, argument=argument)
             given = [unit_rows(points) for points in given]
-        self._spaces = [Space(points, combinations, self.table) for points in given]
+        self._references = [ReferencePoints(points, combinations, self.table) for points in given]
         self._counts = PatternCounts(self.codes)
         self._kinds = PatternCounts(self.table)
         self._budgets: dict[Key, tuple[int, float]] = {}
@@ -119,7 +135,7 @@ class SearchIndex:
     @property
     def scale(self) -> float:
         """Half-width of the reference, as in :class:`ctsne.neighbors.Neighbors`."""
-        return 1.0 if self.metric == "cosine" else self._spaces[0].scaling.scale
+        return 1.0 if self.metric == "cosine" else self._references[0].scaling.scale
 
     def find(
         self,
@@ -127,7 +143,7 @@ class SearchIndex:
         codes: ArrayLike,
         *,
         lengths: ArrayLike,
-        patterns: tuple[int, ...],
+        patterns: Patterns,
         aligned: ArrayLike | None = None,
         own: NDArray[np.integer] | None = None,
         n_jobs: int | None = -1,
@@ -146,7 +162,7 @@ class SearchIndex:
             Wanted length of each list, with the same sum for all queries. Where a list has too few
             candidates, the first others that have enough take the rest. All rows are equally long.
         patterns : tuple of int
-            Pattern of each list, without repetition.
+            Pattern of each list, in rising order from 0.
         aligned : array-like, shape (q, d'), optional
             The queries among the aligned points of the reference, if it has such.
         own : ndarray of int, shape (q,), optional
@@ -163,16 +179,16 @@ class SearchIndex:
         """
         queries = self._check_queries(X, aligned)
         count = len(queries[0])
-        labels = check_codes(codes, count, self.codes.shape[1])
-        chosen = self._check_patterns(patterns)
-        left_out = None if own is None else check_own(own, count, self.n_points)
+        labels = _check_codes(codes, count, self.codes.shape[1])
+        chosen = check_patterns(patterns, self.codes.shape[1])
+        left_out = None if own is None else _check_own(own, count, self.n_points)
         jobs = check_jobs(n_jobs)
-        wanted, total = check_list_lengths(lengths, count, len(chosen))
+        wanted, total = check_lengths(lengths, count, len(chosen))
         has = np.stack([self._counts.count(labels, pattern) for pattern in chosen], axis=1)
         if left_out is not None:
             mine = pattern_of(labels, self.codes[left_out])
             has -= mine[:, None] == np.array(chosen)
-        filled = fill_patterns(wanted, has, total)
+        filled = fill_lists(wanted, has, total)
         total = int(filled[0].sum()) if count else total
         indices = np.empty((count, total), np.int32)
         distances = np.empty((count, total), np.float32)
@@ -183,34 +199,29 @@ class SearchIndex:
                 budget, recall = self._budget(key, jobs)
                 done, more = sum(entries), int(filled[rows, column].sum())
                 part = within(after_part, done / filled.sum(), (done + more) / filled.sum())
-                find_in_parts(
-                    self._cells(key),
-                    queries[self._space_of(pattern)],
-                    labels,
-                    left_out,
-                    pattern,
-                    budget,
-                    np.where(rows, filled[:, column], 0),
-                    offsets[:, column],
-                    indices,
-                    distances,
-                    n_jobs=jobs,
-                    after_part=part,
-                )
+                cells, points = self._cells(key), queries[self._place_of(pattern)]
+                lengths = np.where(rows, filled[:, column], 0).astype(np.int32)
+                begins = np.ascontiguousarray(offsets[:, column])
+                for some in in_parts(np.arange(count), part):
+                    block = slice(some[0], some[-1] + 1) if len(some) else slice(0)
+                    cells.find(
+                        points[block],
+                        labels[block],
+                        None if left_out is None else left_out[block],
+                        pattern,
+                        budget,
+                        lengths[block],
+                        begins[block],
+                        indices[block],
+                        distances[block],
+                        jobs,
+                    )
                 recalls.append(recall)
                 entries.append(more)
         measured = float(np.average(recalls, weights=entries)) if any(entries) else 1.0
-        if self.metric == "cosine":  # between unit vectors, |a - b|² / 2 is one minus their cosine
-            distances = (0.5 * distances.astype(np.float64) ** 2).astype(np.float32)
-        return Neighbors(
-            indices,
-            distances,
-            np.ascontiguousarray(filled[:, 0]),
-            self.scale,
-            measured,
-            patterns=chosen,
-            lengths=filled,
-        )
+        if self.metric == "cosine":
+            distances = cosine_distances(distances)
+        return Neighbors(indices, distances, filled, chosen, self.scale, measured)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what took time to make: cells and budgets, to store beside the points."""
@@ -219,8 +230,8 @@ class SearchIndex:
         budgets = [(*key, self._budgets[key][0]) for key in keys]
         made["budgets"] = np.array(budgets, np.int64).reshape(-1, 4)
         made["reached"] = np.array([self._budgets[k][1] for k in keys], np.float64)
-        for number, space in enumerate(self._spaces):
-            for division, (order, bounds) in space.made.items():
+        for number, reference in enumerate(self._references):
+            for division, (order, bounds) in reference.made.items():
                 made[f"order_{number}_{division}"] = order
                 made[f"bounds_{number}_{division}"] = bounds
         return made
@@ -243,10 +254,10 @@ class SearchIndex:
         ValueError
             If the arrays are not those of an index of these points.
         """
-        recall = float(stored_array(arrays, "recall", np.float64, (1,))[0])
+        recall = float(check_array(arrays, "recall", np.float64, (1,))[0])
         index = cls(X, codes, aligned=aligned, metric=metric, recall=recall, n_jobs=n_jobs)
-        budgets = stored_array(arrays, "budgets", np.int64, (None, 4))
-        reached = stored_array(arrays, "reached", np.float64, (len(budgets),))
+        budgets = check_array(arrays, "budgets", np.int64, (None, 4))
+        reached = check_array(arrays, "reached", np.float64, (len(budgets),))
         if not ((reached >= 0) & (reached <= 1)).all():
             raise ValueError("reached of a search index must lie between 0 and 1")
         for (pattern, division, length, budget), share in zip(
@@ -256,22 +267,22 @@ class SearchIndex:
             if not (known and division in (INSIDE, ACROSS) and length < budget):
                 raise ValueError("budgets of a search index hold an impossible entry")
             index._budgets[pattern, division, length] = budget, share
-        for number, space in enumerate(index._spaces):
+        for number, reference in enumerate(index._references):
             for division in (INSIDE, ACROSS):
                 name = f"{number}_{division}"
                 if f"order_{name}" in arrays:
-                    order = stored_array(arrays, f"order_{name}", np.uint32, (index.n_points,))
-                    bounds = stored_array(arrays, f"bounds_{name}", np.int64, (None,))
-                    space.restore(division, order, bounds)
+                    order = check_array(arrays, f"order_{name}", np.uint32, (index.n_points,))
+                    bounds = check_array(arrays, f"bounds_{name}", np.int64, (None,))
+                    reference.restore(division, order, bounds)
         return index
 
     def __reduce__(self) -> Any:
-        points = [space.points for space in self._spaces]
+        points = [reference.points for reference in self._references]
         moved = points[1] if len(points) > 1 else None
         return _restored, (points[0], self.codes, self.arrays(), moved, self.metric)
 
     def _check_queries(self, X: ArrayLike, aligned: ArrayLike | None) -> list[NDArray[np.floating]]:
-        if (aligned is None) != (len(self._spaces) == 1):
+        if (aligned is None) != (len(self._references) == 1):
             raise ValueError(
                 "the reference has aligned points, so the queries need aligned=..."
                 if aligned is None
@@ -279,9 +290,9 @@ class SearchIndex:
             )
         given = [("X", X)] if aligned is None else [("X", X), ("aligned", aligned)]
         checked: list[NDArray[np.floating]] = []
-        for (argument, values), space in zip(given, self._spaces, strict=True):
+        for (argument, values), reference in zip(given, self._references, strict=True):
             points = np.asarray(as_numbers(values, argument=argument))
-            columns = space.points.shape[1]
+            columns = reference.points.shape[1]
             if points.ndim != 2 or points.shape[1] != columns:
                 raise ValueError(
                     f"{argument} must have {columns} columns, as the reference has; got an array "
@@ -294,26 +305,17 @@ class SearchIndex:
                 check_directions(points, argument=argument)
                 points = unit_rows(points)
             with np.errstate(over="ignore"):
-                points = np.ascontiguousarray(points, space.points.dtype)
+                points = np.ascontiguousarray(points, reference.points.dtype)
             check_finite(points, argument=f"{argument} in single precision")
             checked.append(points)
         return checked
 
-    def _check_patterns(self, patterns: tuple[int, ...]) -> tuple[int, ...]:
-        chosen = tuple(int(pattern) for pattern in patterns)
-        most = 1 << self.codes.shape[1]
-        if not chosen or len(set(chosen)) < len(chosen) or not set(chosen) <= set(range(most)):
-            raise ValueError(
-                f"patterns must be different numbers from 0 to {most - 1}, got {patterns}"
-            )
-        return chosen
-
-    def _space_of(self, pattern: int) -> int:
-        return len(self._spaces) - 1 if pattern else 0
+    def _place_of(self, pattern: int) -> int:
+        return len(self._references) - 1 if pattern else 0
 
     def _cells(self, key: Key) -> _native.QueryCells:
         pattern, division, _ = key
-        return self._spaces[self._space_of(pattern)].cells(division, self._n_jobs)
+        return self._references[self._place_of(pattern)].cells(division, self._n_jobs)
 
     def _parts(
         self, labels: Codes, pattern: int, lengths: NDArray[np.int32]
@@ -371,7 +373,7 @@ class SearchIndex:
                 return self._budget((0, division, length), jobs)
             if division == INSIDE:
                 return self._budget((0, ACROSS, length), jobs)
-        cells, points = self._cells(key), self._spaces[self._space_of(pattern)].points[sample]
+        cells, points = self._cells(key), self._references[self._place_of(pattern)].points[sample]
 
         def distances(some: slice, budget: int) -> NDArray[np.float32]:
             shape = len(wanted[some]), length
@@ -419,3 +421,45 @@ def _restored(
     metric: str,
 ) -> SearchIndex:
     return SearchIndex.from_arrays(X, codes, arrays, aligned=aligned, metric=metric)
+
+
+def _check_codes(codes: ArrayLike, n: int, columns: int | None) -> Codes:
+    """Return labels as a table of int32, or refuse them."""
+    given = np.asarray(codes)
+    if given.dtype.kind not in "iu" or given.ndim != 2:
+        raise TypeError(
+            "codes must be a table of whole numbers with one column per label column, got "
+            f"{given.dtype} of shape {given.shape}"
+        )
+    if len(given) != n:
+        raise ValueError(f"codes has {len(given)} rows but X has {n}")
+    if columns is not None and given.shape[1] != columns:
+        raise ValueError(f"codes has {given.shape[1]} columns but the reference has {columns}")
+    if given.size and (given.min() < -1 or given.max() > np.iinfo(np.int32).max):
+        raise ValueError("codes must be numbers of labels, or -1 where one is missing")
+    return np.ascontiguousarray(given, np.int32)
+
+
+def _check_own(own: NDArray[np.integer], count: int, n: int) -> NDArray[np.int64]:
+    """Return one reference point per query, or refuse them."""
+    points = np.asarray(own)
+    if points.dtype.kind not in "iu" or points.shape != (count,):
+        raise TypeError(f"own must hold one reference point per query, got shape {points.shape}")
+    if count and (points.min() < 0 or points.max() >= n):
+        raise ValueError(f"own must be numbers of reference points, from 0 to {n - 1}")
+    return points.astype(np.int64)
+
+
+def check_array(
+    arrays: Mapping[str, NDArray[Any]], name: str, dtype: type, shape: tuple[int | None, ...]
+) -> NDArray[Any]:
+    """Return an array of a stored index, if it has the right type and shape."""
+    array = arrays.get(name)
+    if (
+        not isinstance(array, np.ndarray)
+        or array.dtype != dtype
+        or array.ndim != len(shape)
+        or any(size not in (None, found) for size, found in zip(shape, array.shape, strict=True))
+    ):
+        raise ValueError(f"{name} of a search index is missing, or has another type or shape")
+    return np.ascontiguousarray(array)
