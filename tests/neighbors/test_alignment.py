@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.vocabulary import ALIGNMENTS, TRIED_ALIGNMENTS
 from ctsne.labels import Column, encode_column
-from ctsne.neighbors import alignment, find_neighbors, search
+from ctsne.neighbors import alignment
 from ctsne.neighbors.alignment import (
     LOCAL_NEIGHBORS,
     PAIR_NEIGHBORS,
@@ -22,6 +22,8 @@ from ctsne.neighbors.alignment import (
     choose_alignment,
     commuting_share,
 )
+
+from ..random_columns import as_columns
 
 Floats = NDArray[np.float64]
 HOW = ("mutual", "local", "mean")
@@ -155,8 +157,8 @@ def test_local_moves_may_differ_from_place_to_place() -> None:
     # The effect of the label has another direction for each kind.
     X[codes == 1] += np.array([[0.0, 1.0], [0.0, -1.0]])[kind[codes == 1]]
     moved = align_points(X, encode_column(codes), "local")
-    for each in (0, 1):
-        of = [moved[(kind == each) & (codes == code)].mean(axis=0) for code in (0, 1)]
+    for cluster in (0, 1):
+        of = [moved[(kind == cluster) & (codes == code)].mean(axis=0) for code in (0, 1)]
         assert np.linalg.norm(of[1] - of[0]) < 0.75
     rigid = align_points(X, encode_column(codes), "mutual")
     of = [rigid[(kind == 0) & (codes == code)].mean(axis=0) for code in (0, 1)]
@@ -291,89 +293,23 @@ def test_names() -> None:
     assert set(TRIED_ALIGNMENTS) < set(ALIGNMENTS) and TRIED_ALIGNMENTS[0] == "none"
 
 
-# ---- lists ---------------------------------------------------------------------------------------
-
-
-def lists_of(found: Any, *, other: bool) -> list[Any]:
-    return [
-        (row[n_same:] if other else row[:n_same]).tolist()
-        for row, n_same in zip(found.indices, found.n_same, strict=True)
-    ]
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-@pytest.mark.parametrize("missing", [0, 20])
-def test_lists_of_the_same_label_never_see_it(metric: str, missing: int) -> None:
-    X, labels = blobs(missing=missing)
-    moved = np.random.default_rng(5).normal(size=(300, 2)) + 3
-    given: dict[str, Any] = {"k_same": 8, "k_other": 6, "metric": metric}
-    plain, among = find_neighbors(X, labels, **given), find_neighbors(moved, labels, **given)
-    found = find_neighbors(X, labels, aligned=moved, **given)
-    np.testing.assert_array_equal(found.n_same, plain.n_same)
-    assert lists_of(found, other=False) == lists_of(plain, other=False)
-    assert lists_of(found, other=True) == lists_of(among, other=True)
-    first = np.arange(14) < found.n_same[:, None]
-    np.testing.assert_array_equal(found.distances[first], plain.distances[first])
-    np.testing.assert_array_equal(found.distances[~first], among.distances[~first])
-    assert found.scale == plain.scale and found.recall == 1
-    # What some points would have had is kept, to know what is natural.
-    assert plain.unaligned is None and found.unaligned is not None
-    rows = found.unaligned.rows
-    np.testing.assert_array_equal(found.unaligned.neighbors.distances, plain.distances[rows])
-
-
-@pytest.mark.parametrize("missing", [0, 40])
-def test_approximate_lists_of_the_same_label_never_see_it(
-    missing: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search, "EXACT_UP_TO", 2000)
-    rng = np.random.default_rng(0)
-    X, codes = rng.normal(size=(4000, 4)), np.arange(4000) % 3
-    names: list[object] = list(codes)
-    for place in range(missing):
-        names[7 * place] = None
-    labels = encode_column(names)
-    moved = rng.normal(size=(4000, 3))
-    given: dict[str, Any] = {"k_same": 10, "k_other": 8}
-    found = find_neighbors(X, labels, aligned=moved, recall=0.9, **given)
-    plain = find_neighbors(X, labels, recall=0.9, **given)
-    assert 0.85 < found.recall < 1
-    # Cells of each label, budget and all are those of the data as they are.
-    labelled = labels.codes >= 0
-    for one, two in zip(
-        np.array(lists_of(found, other=False), dtype=object)[labelled],
-        np.array(lists_of(plain, other=False), dtype=object)[labelled],
-        strict=True,
-    ):
-        assert list(one) == list(two)
-    exact = find_neighbors(X, labels, aligned=moved, **given)
-    for other in (False, True):
-        hits = [
-            len(set(one) & set(two)) / max(1, len(two))
-            for one, two in zip(
-                lists_of(found, other=other), lists_of(exact, other=other), strict=True
-            )
-            if len(two)
-        ]
-        assert np.mean(hits) > 0.85
-    one, two = (
-        find_neighbors(X, labels, aligned=moved, recall=0.9, n_jobs=jobs, **given)
-        for jobs in (1, 2)
-    )
-    np.testing.assert_array_equal(one.indices, two.indices)
-    np.testing.assert_array_equal(one.distances, two.distances)
-    assert found.unaligned is not None
-    rows = found.unaligned.rows
-    truth = find_neighbors(X, labels, rows=rows, **given)
-    np.testing.assert_array_equal(found.unaligned.neighbors.indices, truth.indices)
-
-
 @pytest.mark.parametrize(("factor", "alike"), [(1.0, True), (1.5, True), (1e-3, False)])
 def test_a_representation_in_another_unit_is_rescaled(factor: float, alike: bool) -> None:
     rng = np.random.default_rng(0)
-    X, labels = rng.normal(size=(80, 4)), encode_column(np.arange(80) % 3)
+    X, labels = rng.normal(size=(80, 4)), as_columns(np.arange(80) % 3)
     found = choose_alignment(X, labels, factor * X, metric="euclidean", n_jobs=1)
     np.testing.assert_allclose(found.points, factor * X if alike else X, rtol=1e-6)
     assert found.factor == pytest.approx(1 if alike else 1 / factor, rel=1e-6)
     angles = choose_alignment(X, labels, factor * X, metric="cosine", n_jobs=1)
     np.testing.assert_array_equal(angles.points, factor * X)
+
+
+def test_several_columns_are_aligned_by_their_combinations() -> None:
+    rng = np.random.default_rng(0)
+    labels = as_columns(rng.integers(0, 2, size=(200, 2)))
+    X = rng.normal(size=(200, 3)) + 5.0 * labels.codes @ np.eye(2, 3)
+    found = choose_alignment(X, labels, "mean", metric="euclidean", n_jobs=1)
+    expected = align_points(X, labels.combined, "mean")
+    np.testing.assert_array_equal(found.points, expected)
+    assert found.shifts is not None and found.shifts.shape == (4, 3)
+    assert choose_alignment(X, None, "mean", metric="euclidean", n_jobs=1).points is None

@@ -1,4 +1,4 @@
-"""Lengths of the two lists: what is asked for, and what the labels have."""
+"""Lengths of the lists: what is asked for, and what the labels have; selections from lists."""
 
 from __future__ import annotations
 
@@ -10,69 +10,165 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne.labels import Column, encode_column
-from ctsne.neighbors import balanced_lengths, half_lengths, paper_lengths
+from ctsne.labels import Labels
+from ctsne.neighbors import (
+    Neighbors,
+    balanced_lengths,
+    fill_lengths,
+    find_neighbors,
+    joint_lengths,
+    merge_neighbors,
+    occurring_patterns,
+    paper_lengths,
+    select_neighbors,
+)
+from ctsne.neighbors.lists import divide_rows, product_shares
 
 from .. import reference as formulas
+from ..random_columns import Codes, as_columns, column_codes
 
 
 @st.composite
-def codes_and_perplexity(draw: st.DrawFn) -> tuple[Any, Column, float]:
+def one_column(draw: st.DrawFn) -> tuple[Any, Labels, float]:
+    """Labels of one column, tiny ones and missing ones too, and a perplexity."""
     n = draw(st.integers(2, 60))
-    values = draw(st.lists(st.sampled_from([None, *range(8)]), min_size=n, max_size=n))
-    labels = encode_column(values)
+    codes = draw(st.lists(st.integers(-1, 7), min_size=n, max_size=n))
+    labels = as_columns(np.array(codes))
     perplexity = draw(st.floats(1, n - 1) | st.integers(1, n - 1).map(float))
-    return labels.codes, labels, perplexity
+    return labels.codes[:, 0], labels, perplexity
 
 
-@given(codes_and_perplexity())
-def test_paper_lengths(problem: Any) -> None:
+@given(one_column(), st.floats(0, 1), st.booleans())
+def test_lengths_with_one_column(problem: Any, strength: float, per_label: bool) -> None:
     codes, labels, perplexity = problem
-    same, other = paper_lengths(labels, len(codes), perplexity)
-    expected_same, expected_other = formulas.list_lengths(codes, perplexity)
-    np.testing.assert_array_equal(same, expected_same)
-    np.testing.assert_array_equal(other, expected_other)
-    assert same.dtype == other.dtype == np.int32
+    knob = strength ** np.arange(labels.columns[0].n_labels) if per_label else strength
+    balanced = balanced_lengths(labels, (0, 1), perplexity, [knob])
+    for wanted, expected in (
+        (paper_lengths((0, 1), perplexity), formulas.list_lengths(codes, perplexity)),
+        (joint_lengths((0, 1), perplexity), formulas.list_lengths_joint(codes, perplexity)),
+        (balanced, formulas.list_lengths_balanced(codes, perplexity, knob)),
+    ):
+        found = fill_lengths(wanted, labels, (0, 1), len(codes))
+        np.testing.assert_array_equal(found.T, expected)
+        assert found.dtype == np.int32
 
 
-@given(codes_and_perplexity(), st.floats(0, 1), st.booleans())
-def test_balanced_lengths(problem: Any, strength: float, per_label: bool) -> None:
-    codes, labels, perplexity = problem
-    strengths = strength ** np.arange(labels.n_labels) if per_label else strength
-    found = balanced_lengths(labels, perplexity, strengths)
-    expected = formulas.list_lengths_balanced(codes, perplexity, strengths)
-    np.testing.assert_array_equal(found, expected)
+@given(column_codes(), st.floats(1, 8), st.floats(0, 1))
+def test_lengths_of_balanced_with_several_columns(
+    codes: Codes, perplexity: float, strength: float
+) -> None:
+    labels = as_columns(codes)
+    patterns = occurring_patterns(labels)
+    knob = [np.full(column.n_labels, strength) for column in labels.columns]
+    lengths = balanced_lengths(labels, patterns, perplexity, knob)
+    np.testing.assert_array_equal(
+        lengths, balanced_lengths(labels, patterns, perplexity, [strength] * len(knob))
+    )
+    u = min(perplexity, (len(codes) - 1) / 3)
+    total = min(ceil(3 * u), len(codes) - 1)
+    assert (lengths.sum(axis=1) == total).all() and (lengths >= 0).all()
+    shares = []
+    for c in range(labels.n_columns):
+        random = formulas.other_shares(labels.codes[:, c], 1.0)
+        half = np.where(labels.codes[:, c] >= 0, (1 - strength) / 2, 0.0)
+        shares.append(strength * random + half)
+    wanted = formulas.independent_shares(np.stack(shares, axis=1), patterns)
+    np.testing.assert_allclose(product_shares(np.stack(shares, axis=1), patterns), wanted)
+    # Rounded up, so that rows are at most one point from their share for every list.
+    assert (np.abs(lengths - 3 * u * wanted) <= len(patterns)).all()
+    assert (lengths[:, 0] > 0)[wanted[:, 0] > 1e-9].all()
 
 
-@given(codes_and_perplexity())
-def test_half_lengths(problem: Any) -> None:
-    codes, labels, perplexity = problem
-    found = half_lengths(labels, len(codes), 2 * ceil(5 / 3 * perplexity))
-    np.testing.assert_array_equal(found, formulas.list_lengths_joint(codes, perplexity))
-    assert found[0].dtype == found[1].dtype == np.int32
+def test_a_strength_per_label_of_each_column() -> None:
+    labels = as_columns(np.stack([np.arange(120) % 2, np.arange(120) // 2 % 3], axis=1))
+    patterns = (0, 1, 2, 3)
+    mixed = balanced_lengths(labels, patterns, 10.0, [np.array([0.0, 1.0]), np.array([1, 0.5, 0])])
+    for a, b in ((0.0, 1.0), (1.0, 0.5)):
+        alone = balanced_lengths(labels, patterns, 10.0, [a, b])
+        rows = labels.codes[:, 0] == a
+        rows &= labels.codes[:, 1] == (0 if b == 1 else 1)
+        np.testing.assert_array_equal(mixed[rows], alone[rows])
 
 
-def test_without_labels_there_is_one_list() -> None:
-    for labels in (None, encode_column([None] * 20)):
-        same, other = paper_lengths(labels, 20, 5)
-        assert set(same) == {15} and set(other) == {0}
+@pytest.mark.parametrize("lists", [1, 2, 3, 4, 8])
+def test_lengths_for_any_number_of_lists(lists: int) -> None:
+    patterns = tuple(range(lists))
+    paper, joint = paper_lengths(patterns, 5.0), joint_lengths(patterns, 6.0)
+    assert paper.tolist() == {1: [15], 2: [8, 7]}.get(lists, [8] * lists)
+    assert joint.tolist() == {1: [20], 8: [5] * 8}.get(lists, [10] * lists)
 
 
 def test_many_labels() -> None:
-    labels = encode_column(np.arange(100_000))
-    same, other = paper_lengths(labels, 100_000, 30)
-    assert set(same) == {0} and set(other) == {90}
+    labels = as_columns(np.arange(100_000))
+    lengths = fill_lengths(paper_lengths((0, 1), 30), labels, (0, 1), 100_000)
+    assert (lengths == [0, 90]).all()
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_balanced_keeps_one_neighbour_of_the_own_label(count: int) -> None:
-    labels = encode_column(np.arange(40 * count) % 40)
-    same, other = balanced_lengths(labels, 2.0, 1.0)
-    assert set(same) == {1} and set(other) == {5}
+    labels = as_columns(np.arange(40 * count) % 40)
+    assert (balanced_lengths(labels, (0, 1), 2.0, [1.0]) == [1, 5]).all()
 
 
 def test_without_strength_balanced_halves_the_row_as_the_paper_does() -> None:
-    labels = encode_column(np.arange(60) % 3)
-    found = balanced_lengths(labels, 5.0, 0.0)
-    halves = np.full(60, 7), np.full(60, 8)  # of 15; here the odd one goes to other labels
-    np.testing.assert_array_equal(found, halves)
+    lengths = balanced_lengths(as_columns(np.arange(60) % 3), (0, 1), 5.0, [0.0])
+    assert (lengths == [7, 8]).all()  # of 15; here the odd one goes to other labels
+
+
+@given(st.integers(0, 2**32), st.integers(2, 8), st.integers(1, 60))
+def test_rows_are_divided_by_shares(seed: int, lists: int, total: int) -> None:
+    shares = np.random.default_rng(seed).dirichlet(np.full(lists, 0.3), size=20)
+    lengths = divide_rows(shares, total)
+    np.testing.assert_array_equal(lengths, [formulas.divided_row(row, total) for row in shares])
+    assert (lengths.sum(axis=1) == total).all() and (lengths >= 0).all()
+    if total >= lists:
+        assert (lengths[shares * total > 1e-5] > 0).all()
+    assert (np.abs(lengths - total * shares) <= lists).all()
+
+
+# ---- selections ----------------------------------------------------------------------------------
+
+
+def points_of(codes: Codes, seed: int) -> Any:
+    """Points with ties."""
+    return np.random.default_rng(seed).integers(0, 6, size=(len(codes), 3)).astype(float)
+
+
+def assert_same(found: Neighbors, searched: Neighbors) -> None:
+    np.testing.assert_array_equal(found.indices, searched.indices)
+    np.testing.assert_array_equal(found.distances, searched.distances)
+    np.testing.assert_array_equal(found.lengths, searched.lengths)
+    assert found.scale == searched.scale and found.patterns == searched.patterns
+
+
+@given(column_codes(fewest_columns=1), st.integers(0, 2**32), st.booleans())
+def test_selected_lists_are_those_of_a_search(codes: Codes, seed: int, aligned: bool) -> None:
+    X, labels = points_of(codes, seed), as_columns(codes)
+    moved = X + codes[:, :1] if aligned else None
+    lists = 1 << labels.n_columns
+    short = np.random.default_rng(seed).integers(0, 5, size=lists) + 1
+    searched = find_neighbors(X, labels, lengths=short, aligned=moved)
+    long = find_neighbors(X, labels, lengths=short + 3, aligned=moved)
+    selected = select_neighbors(long, searched.lengths)
+    assert_same(selected, searched)
+    assert (selected.unaligned is None) == (searched.unaligned is None) == (not aligned)
+    if selected.unaligned is not None and searched.unaligned is not None:
+        np.testing.assert_array_equal(selected.unaligned.rows, searched.unaligned.rows)
+        assert_same(selected.unaligned.neighbors, searched.unaligned.neighbors)
+
+
+@given(column_codes(fewest_columns=1), st.integers(0, 2**32), st.integers(1, 7))
+def test_merged_is_what_a_search_without_labels_finds(codes: Codes, seed: int, k: int) -> None:
+    X = points_of(codes, seed)
+    long = find_neighbors(X, as_columns(codes), lengths=8)
+    assert_same(merge_neighbors(long, k), find_neighbors(X, lengths=k))
+
+
+def test_wrong_selections_are_refused() -> None:
+    codes = np.arange(20) % 2
+    found = find_neighbors(points_of(codes, 0), as_columns(codes), lengths=(3, 3))
+    for lengths in ((4, 0), np.eye(20, 2, dtype=int), (0, 0), 1.5, np.ones((20, 3), int)):
+        with pytest.raises((TypeError, ValueError), match="lengths"):
+            select_neighbors(found, lengths)
+    with pytest.raises(ValueError, match="k must be"):
+        merge_neighbors(found, 7)

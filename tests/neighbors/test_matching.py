@@ -13,45 +13,49 @@ from hypothesis import strategies as st
 from ctsne.fit import pipeline as _pipeline
 from ctsne.fit.pipeline import MANY_POINTS, affinities_of, neighbors_of
 from ctsne.labels import Column, encode_column
-from ctsne.neighbors import find_neighbors, matched_share, matching
+from ctsne.neighbors import find_neighbors, matched_shares, matching
 from ctsne.neighbors.matching import UNMATCHED
 from ctsne.settings import DEFAULTS, check_settings
 
 from .. import reference as formulas
+from ..random_columns import Codes, as_columns, column_codes
 
 
-def shares(X: Any, names: Any, k_same: int = 30, k_other: int = 30) -> Any:
-    labels = encode_column(names)
-    return matched_share(find_neighbors(X, labels, lengths=(k_same, k_other)), labels)
+def shares(X: Any, codes: Any) -> Any:
+    labels = as_columns(codes)
+    return matched_shares(find_neighbors(X, labels, lengths=30), labels)[:, 0]
 
 
-@given(
-    n=st.integers(2, 80),
-    n_labels=st.integers(1, 5),
-    missing=st.booleans(),
-    lengths=st.integers(1, 40),
-    k_other=st.integers(0, 20),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_same_as_the_reference(
-    n: int, n_labels: int, missing: bool, k_same: int, k_other: int, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    codes = rng.integers(-1 if missing else 0, n_labels, n)
-    X = rng.normal(size=(n, 2)) + 2.0 * codes[:, None]
-    labels = encode_column([None if code < 0 else int(code) for code in codes])
-    found = find_neighbors(X, labels, lengths=(k_same, k_other))
-    expected = formulas.matched_shares(found.indices, found.n_same, labels.codes)
-    matched = matched_share(found, labels)
+@given(column_codes(fewest_columns=1, most=80), st.integers(1, 40), st.integers(0, 2**32))
+def test_same_as_the_reference(codes: Codes, k: int, seed: int) -> None:
+    X = np.random.default_rng(seed).normal(size=(len(codes), 2)) + 2.0 * codes[:, :1]
+    labels = as_columns(codes)
+    found = find_neighbors(X, labels, lengths=k)
+    D2 = np.full((len(X),) * 2, np.nan)
+    np.put_along_axis(D2, found.indices, found.distances.astype(float), axis=1)
+    matched = matched_shares(found, labels)
+    assert matched.shape == (len(X), labels.n_columns)
+    expected = formulas.columns_matched(
+        D2, found.indices, found.lengths, found.patterns, labels.codes
+    )
     np.testing.assert_allclose(matched, expected, rtol=1e-12, atol=1e-12)
     assert ((matched >= 0) & (matched <= 1)).all()
 
 
-def test_does_not_depend_on_the_rows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, names = np.random.default_rng(0).normal(size=(300, 3)), np.arange(300) % 3
-    whole = shares(X, names)
+def test_labels_of_other_points_are_refused() -> None:
+    found = find_neighbors(np.eye(4), lengths=2)
+    with pytest.raises(ValueError, match="labels"):
+        matched_shares(found, as_columns(np.arange(3)))
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_does_not_depend_on_the_rows_at_once(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(300, 3)), as_columns(rng.integers(3, size=(300, columns)))
+    found = find_neighbors(X, labels, lengths=20)
+    whole = matched_shares(found, labels)
     monkeypatch.setattr(matching, "_ROWS_AT_ONCE", 7)
-    np.testing.assert_allclose(shares(X, names), whole, rtol=1e-12)
+    np.testing.assert_allclose(matched_shares(found, labels), whole, rtol=1e-12)
 
 
 def test_random_labels_are_matched() -> None:
@@ -63,11 +67,9 @@ def test_random_labels_are_matched() -> None:
 def test_a_label_that_is_moved_as_a_whole_is_matched_if_aligned() -> None:
     rng = np.random.default_rng(0)
     base, codes = rng.normal(size=(600, 3)), np.arange(600) % 2
-    labels = encode_column(codes)
-    found = find_neighbors(base + 20.0 * codes[:, None], labels, lengths=(30, 30))
-    plain = matched_share(found, labels)
-    found = find_neighbors(base + 20.0 * codes[:, None], labels, lengths=(30, 30), aligned=base)
-    assert matched_share(found, labels).mean() > 2 * plain.mean()
+    X, labels = base + 20.0 * codes[:, None], as_columns(codes)
+    found = find_neighbors(X, labels, lengths=30, aligned=base)
+    assert matched_shares(found, labels).mean() > 2 * shares(X, codes).mean()
 
 
 @pytest.mark.parametrize("near", [True, False])
@@ -83,15 +85,14 @@ def test_a_group_under_one_label_is_not_matched(near: bool) -> None:
 
 def test_points_without_a_label_are_asked_nothing() -> None:
     X = np.random.default_rng(0).normal(size=(200, 2))
-    names: list[object] = [None if place % 5 == 0 else place % 2 for place in range(200)]
-    matched = shares(X, names)
-    assert (matched[::5] == 1).all()
-    assert (shares(X, [None] * 200) == 1).all()
+    codes = np.where(np.arange(200) % 5 == 0, -1, np.arange(200) % 2)
+    assert (shares(X, codes)[::5] == 1).all()
+    assert (shares(X, np.full(200, -1)) == 1).all()
 
 
 def test_one_label_has_no_counterparts_at_all() -> None:
     X = np.random.default_rng(0).normal(size=(50, 2))
-    assert (shares(X, ["a"] * 50) == 0).all()
+    assert (shares(X, np.zeros(50, int)) == 0).all()
 
 
 def without_counterparts(matched: Any, labels: Column, **parameters: Any) -> str | None:

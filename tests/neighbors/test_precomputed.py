@@ -6,20 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-from ctsne.labels import Column, encode_column
-from ctsne.neighbors import (
-    Neighbors,
-    find_neighbors,
-    neighbors_from_distances,
-    neighbors_from_graph,
-)
+from ctsne.neighbors import Neighbors, find_neighbors, occurring_patterns, read_neighbors
+from ctsne.neighbors.precomputed import read_new_points
 
 from .. import reference as formulas
+from ..random_columns import Codes, as_columns, column_codes
 
 
 def full_graph(distances: Any) -> Any:
@@ -31,81 +27,131 @@ def full_graph(distances: Any) -> Any:
 
 def same_neighbors(a: Neighbors, b: Neighbors) -> None:
     np.testing.assert_array_equal(a.indices, b.indices)
-    np.testing.assert_array_equal(a.n_same, b.n_same)
+    np.testing.assert_array_equal(a.lengths, b.lengths)
     np.testing.assert_allclose(a.distances, b.distances, rtol=1e-6)
-    assert a.indices.dtype == a.n_same.dtype == np.int32 and a.distances.dtype == np.float32
+    assert a.indices.dtype == a.lengths.dtype == np.int32 and a.distances.dtype == np.float32
 
 
-@st.composite
-def problems(draw: st.DrawFn) -> tuple[Any, Column, Any, Any]:
-    n = draw(st.integers(2, 60))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    # Integers have ties and duplicates.
-    X = rng.integers(0, 4, size=(n, 3)) if draw(st.booleans()) else rng.normal(size=(n, 3))
-    values = draw(st.lists(st.sampled_from([None, *range(5)]), min_size=n, max_size=n))
-    total = draw(st.integers(1, n + 3))
-    k_same = rng.integers(0, total + 1, size=n)
-    return X, encode_column(values), k_same, total - k_same
+def points_of(codes: Codes, seed: int, *, ties: bool) -> Any:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 4, size=(len(codes), 3)) if ties else rng.normal(size=(len(codes), 3))
 
 
-@given(problems())
-def test_equal_the_search_on_features(problem: Any) -> None:
-    X, labels, k_same, k_other = problem
+def some_graph(D: Any, density: float) -> Any:
+    """Store the next point as a neighbour of every point, and some of the others."""
+    n = len(D)
+    row, column = np.indices((n, n))
+    kept = (np.random.default_rng(0).random((n, n)) < density) | (column == (row + 1) % n)
+    return sparse.coo_array((D[kept], (row[kept], column[kept])), shape=(n, n)).tocsr()
+
+
+def stored_in(graph: Any, i: int) -> list[int]:
+    return graph.indices[graph.indptr[i] : graph.indptr[i + 1]].tolist()
+
+
+problems = column_codes(fewest_columns=1), st.integers(0, 2**32), st.integers(0, 12), st.booleans()
+
+
+@given(*problems)
+def test_equal_the_search_on_features(codes: Codes, seed: int, k: int, ties: bool) -> None:
+    X, labels = points_of(codes, seed, ties=ties), as_columns(codes)
     D = np.sqrt(formulas.squared_distances(X))
-    if X.dtype.kind == "i":  # else rounding would make ties
+    if ties:  # else rounding would make ties
         D = D.astype(np.float32)
-    expected = find_neighbors(X, labels, lengths=(k_same, k_other))
-    for found in (
-        neighbors_from_distances(D, labels, k_same, k_other),
-        neighbors_from_graph(full_graph(D), labels, k_same, k_other),
-    ):
+    patterns = occurring_patterns(labels)
+    lengths = np.random.default_rng(seed).integers(0, k + 1, size=len(patterns)) + 1
+    lists: dict[str, Any] = {"lengths": lengths, "patterns": patterns}
+    expected = find_neighbors(X, labels, **lists)
+    for matrix in (D, full_graph(D)):
+        found = read_neighbors(matrix, labels, **lists)
         same_neighbors(found, expected)
         assert found.scale == (pytest.approx(found.distances.max()) if D.any() else 1.0)
 
 
-def lists_by_loop(graph: Any, labels: Column, k_same: Any, k_other: Any) -> tuple[list[Any], Any]:
-    """Cut both lists of every point to the shortest row, in the proportion asked for."""
-    codes, n = labels.codes, len(labels.codes)
-    stored = [
-        [(graph[i, j], j) for j in graph.indices[graph.indptr[i] : graph.indptr[i + 1]] if j != i]
-        for i in range(n)
-    ]
-    length = min(k_same[0] + k_other[0], *map(len, stored))
-    rows, n_same = [], []
-    for i, entries in enumerate(stored):
-        differs = [codes[i] >= 0 and codes[j] >= 0 and codes[i] != codes[j] for _, j in entries]
-        same = sorted(entry for entry, apart in zip(entries, differs, strict=True) if not apart)
-        other = sorted(entry for entry, apart in zip(entries, differs, strict=True) if apart)
-        take = min(int(np.ceil(length * k_same[i] / (k_same[i] + k_other[i]))), len(same))
-        take = max(take, length - len(other))
-        rows.append([j for _, j in same[:take] + other[: length - take]])
-        n_same.append(take)
-    return rows, n_same
+def lists_by_loop(entries: Any, total: int, lengths: Any, patterns: Any) -> tuple[list[Any], Any]:
+    """Cut the lists of one point to a row of ``total``, in the proportion asked for.
+
+    ``entries`` are (pattern, distance, point).
+    """
+    lists = [sorted(entry[1:] for entry in entries if entry[0] == p) for p in patterns]
+    ends = [int(np.ceil(total * end / lengths.sum())) for end in np.cumsum(lengths)]
+    wanted = np.minimum(np.diff([0, *ends]), [len(points) for points in lists])
+    for place, points in enumerate(lists):
+        wanted[place] += min(total - wanted.sum(), len(points) - wanted[place])
+    return [
+        j for points, k in zip(lists, wanted, strict=True) for _, j in points[:k]
+    ], wanted.tolist()
 
 
-@settings(max_examples=60)
-@given(problems(), st.floats(0.05, 1))
-def test_graphs_with_short_rows(problem: Any, density: float) -> None:
-    X, labels, k_same, k_other = problem
+@given(*problems, st.floats(0.05, 1))
+def test_rows_of_a_graph_are_as_long_as_the_shortest(
+    codes: Codes, seed: int, k: int, ties: bool, density: float
+) -> None:
+    X, labels = points_of(codes, seed, ties=ties), as_columns(codes)
     n = len(X)
     D = np.sqrt(formulas.squared_distances(X))
-    row, column = np.indices((n, n))
-    # Everybody has the next point for a neighbour, and some of the others.
-    kept = (np.random.default_rng(0).random((n, n)) < density) | (column == (row + 1) % n)
-    graph = sparse.coo_array((D[kept], (row[kept], column[kept])), shape=(n, n)).tocsr()
-    found = neighbors_from_graph(graph, labels, k_same, k_other)
-    rows, n_same = lists_by_loop(graph, labels, k_same, k_other)
-    assert found.indices.tolist() == rows
-    assert found.n_same.tolist() == n_same
+    graph = some_graph(D, density)
+    pattern, patterns = formulas.pattern_matrix(labels.codes), occurring_patterns(labels)
+    lengths = np.random.default_rng(seed).integers(0, k + 1, size=len(patterns)) + 1
+    found = read_neighbors(graph, labels, lengths=lengths, patterns=patterns)
+    filled = formulas.filled_lengths(labels.codes, lengths, patterns)
+    rows = [
+        [(pattern[i, j], graph[i, j], j) for j in stored_in(graph, i) if j != i] for i in range(n)
+    ]
+    total = min(int(filled[0].sum()), *map(len, rows))
+    for i, entries in enumerate(rows):
+        indices, wanted = lists_by_loop(entries, total, filled[i], patterns)
+        assert found.indices[i].tolist() == indices
+        assert found.lengths[i].tolist() == wanted
     expected = np.take_along_axis(D, found.indices, axis=1)
     np.testing.assert_allclose(found.distances, expected, rtol=1e-6)
+
+
+@given(*problems, st.sampled_from(["dense", "graph"]), st.booleans())
+def test_lists_of_new_points(
+    codes: Codes, seed: int, k: int, ties: bool, kind: str, leave_out: bool
+) -> None:
+    X, labels = points_of(codes, seed, ties=ties), as_columns(codes)
+    D = np.sqrt(formulas.squared_distances(X)).astype(np.float32)
+    matrix = D if kind == "dense" else some_graph(D, 0.5)
+    patterns = occurring_patterns(labels)
+    # Without a column or with an unknown label, a point makes other patterns than the map does.
+    new = labels.codes.copy()
+    new[::3, 0], new[1::3, 0] = -1, 99
+    lengths = np.random.default_rng(seed).integers(0, k + 1, size=len(patterns)) + 1
+    own = np.arange(len(X)) if leave_out else None
+    seen = []
+    for rows, found in read_new_points(
+        matrix,
+        new,
+        labels.codes,
+        lengths=np.tile(lengths, (len(X), 1)).astype(np.int32),
+        patterns=patterns,
+        scale=2.0,
+        own=own,
+    ):
+        assert found.scale == 2.0 and found.patterns == patterns
+        seen += rows.tolist()
+        for i, indices, wanted in zip(rows, found.indices, found.lengths, strict=True):
+            near = range(len(X)) if kind == "dense" else stored_in(matrix, i)
+            differs = (new[i] >= 0) & (labels.codes >= 0) & (new[i] != labels.codes)
+            pattern = (differs << np.arange(labels.n_columns)).sum(axis=1)
+            entries = [
+                (pattern[j], D[i, j], j)
+                for j in near
+                if pattern[j] in patterns and not (leave_out and j == i)
+            ]
+            total = min(len(entries), int(lengths.sum()))
+            expected = lists_by_loop(entries, total, lengths, patterns)
+            assert (indices.tolist(), wanted.tolist()) == expected
+    assert sorted(seen) == list(range(len(X)))
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
 def test_graph_of_any_format(kind: Any) -> None:
     X = np.random.default_rng(1).normal(size=(40, 2))
     graph = kneighbors_graph(X, 6, mode="distance")
-    found = neighbors_from_graph(kind(graph), None, 6, 0)
+    found = read_neighbors(kind(graph), lengths=6)
     same_neighbors(found, find_neighbors(X, lengths=6))
 
 
@@ -114,7 +160,7 @@ def test_stored_zeros_are_neighbours_and_the_diagonal_is_not() -> None:
     row, column = [0, 0, 0, 1, 1, 1, 2, 2], [0, 1, 2, 1, 0, 2, 1, 0]
     data = [0.0, 0.0, 5.0, 0.0, 0.0, 5.0, 5.0, 5.0]
     graph = sparse.csr_array((data, (row, column)), shape=(3, 3))
-    found = neighbors_from_graph(graph, None, 2, 0)
+    found = read_neighbors(graph, lengths=2)
     assert found.indices.tolist() == [[1, 2], [0, 2], [0, 1]]
     assert found.distances.tolist() == [[0, 5], [0, 5], [5, 5]]
     assert found.scale == 5
@@ -127,7 +173,7 @@ def test_input_is_left_alone() -> None:
         shape=(3, 3),
     )
     before = [array.copy() for array in (graph.data, graph.indices, graph.indptr)]
-    found = neighbors_from_graph(graph, None, 1, 0)
+    found = read_neighbors(graph, lengths=1)
     assert found.indices.tolist() == [[1], [0], [0]]
     assert found.distances.tolist() == [[3], [2], [2]]
     for now, then in zip((graph.data, graph.indices, graph.indptr), before, strict=True):
@@ -136,42 +182,35 @@ def test_input_is_left_alone() -> None:
 
 def test_diagonal_and_asymmetry_of_distances() -> None:
     D = np.array([[9, 1, 2], [2, 9, 1], [1, 2, 9]])
-    found = neighbors_from_distances(D, None, 2, 0)
+    found = read_neighbors(D, lengths=2)
     assert found.indices.tolist() == [[1, 2], [2, 0], [0, 1]]
 
 
 @pytest.mark.parametrize(
-    ("function", "matrix", "error", "message"),
+    "matrix",
     [
-        (neighbors_from_distances, np.ones((3, 4)), ValueError, "distances must be square"),
-        (neighbors_from_distances, np.ones(3), ValueError, "2D array"),
-        (neighbors_from_distances, -np.ones((3, 3)), ValueError, "not contain negative distances"),
-        (neighbors_from_distances, np.full((3, 3), np.inf), ValueError, "9 NaN or infinite"),
-        (neighbors_from_distances, np.full((3, 3), 1e35), ValueError, "outside the range"),
-        (neighbors_from_distances, sparse.eye_array(3), TypeError, "neighbors_from_graph"),
-        (neighbors_from_graph, np.ones((3, 3)), TypeError, "neighbors_from_distances"),
-        (neighbors_from_graph, sparse.csr_array((3, 4)), ValueError, "graph must be square"),
-        (
-            neighbors_from_graph,
-            -sparse.csr_array(np.ones((3, 3))),
-            ValueError,
-            "not contain negative",
-        ),
-        (neighbors_from_graph, sparse.csr_array([[0, np.nan], [1, 0]]), ValueError, "1 NaN"),
-        (neighbors_from_graph, sparse.csr_array([[0, 1], [0, 5]]), ValueError, "first: point 1"),
+        np.ones((3, 4)),
+        np.ones(3),
+        -np.ones((3, 3)),
+        np.full((3, 3), np.inf),
+        np.full((3, 3), 1e35),
+        sparse.csr_array((3, 4)),
+        -sparse.csr_array(np.ones((3, 3))),
+        sparse.csr_array([[0, np.nan], [1, 0]]),
+        sparse.csr_array([[0, 1], [0, 5]]),  # the second point has no neighbour
     ],
+    ids=str,
 )
-def test_refused(function: Any, matrix: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        function(matrix, None, 1, 0)
+def test_wrong_distances_are_refused(matrix: Any) -> None:
+    with pytest.raises(ValueError, match="distances"):
+        read_neighbors(matrix, lengths=1)
 
 
-@pytest.mark.parametrize("function", [neighbors_from_distances, neighbors_from_graph])
-def test_labels_and_lengths_refused(function: Any) -> None:
-    matrix: Any = np.ones((3, 3)) - np.eye(3)
-    if function is neighbors_from_graph:
-        matrix = sparse.csr_array(matrix)
-    with pytest.raises(ValueError, match="3 points"):
-        function(matrix, ["a", "b"], 1, 1)
-    with pytest.raises(ValueError, match="k_same must not be negative"):
-        function(matrix, None, -1, 2)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    "wrong", [{"labels": ["a", "b"]}, {"lengths": -1}, {"lengths": 1.5}, {"patterns": (0, 3)}]
+)
+def test_wrong_labels_and_lists_are_refused(kind: Any, wrong: dict[str, Any]) -> None:
+    matrix = kind(np.ones((3, 3)) - np.eye(3))
+    with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
+        read_neighbors(matrix, **{"labels": list("aab"), "lengths": 1, **wrong})

@@ -1,8 +1,8 @@
-"""The exact search against the reference, and scikit-learn where the reference is too slow."""
+"""The search against the reference, and scikit-learn where the reference is too slow."""
 
 from __future__ import annotations
 
-import contextlib
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -12,15 +12,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from ctsne import _native
-from ctsne.labels import Column, encode_column
-from ctsne.neighbors import Neighbors, find_neighbors
+from ctsne import ConditionalTSNE
+from ctsne.labels import encode_column
+from ctsne.neighbors import Neighbors, find_neighbors, points, search
 
 from .. import reference as formulas
-
-
-def labels_of(codes: Any) -> Column:
-    return encode_column([None if code < 0 else int(code) for code in codes])
+from ..random_columns import Codes, as_columns, column_codes
 
 
 @st.composite
@@ -39,8 +36,8 @@ def label_codes(draw: st.DrawFn, n: int, rng: np.random.Generator) -> Any:
 
 
 @st.composite
-def problems(draw: st.DrawFn, *, ties: bool = False) -> tuple[Any, Any, Any, Any]:
-    """Features, label codes, and lengths of both lists for every point."""
+def problems(draw: st.DrawFn, *, ties: bool = False) -> tuple[Any, Any, Any]:
+    """Features, codes of one label column, and lengths of both lists for every point."""
     n, d = draw(st.integers(2, 200)), draw(st.integers(1, 70))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     if ties:  # small integers, whose distances are exact in any order of summation
@@ -48,18 +45,17 @@ def problems(draw: st.DrawFn, *, ties: bool = False) -> tuple[Any, Any, Any, Any
     else:
         X = rng.normal(size=(n, d)) * rng.lognormal(sigma=2, size=d)
     total = draw(st.integers(1, n + 5))
-    k_same = rng.integers(0, total + 1, size=n)
+    same = rng.integers(0, total + 1, size=n)
     dtype = draw(st.sampled_from([np.float32, np.float64]))
-    return X.astype(dtype), draw(label_codes(n, rng)), k_same, total - k_same
+    return X.astype(dtype), draw(label_codes(n, rng)), np.stack([same, total - same], axis=1)
 
 
 def check(
     found: Neighbors, X: Any, codes: Any, metric: Literal["euclidean", "cosine"] = "euclidean"
 ) -> None:
     """Compare with the reference's lists of the same lengths."""
-    length = found.indices.shape[1]
     D2 = formulas.squared_distances(X, metric=metric)
-    indices, _ = formulas.neighbor_lists(D2, codes, found.n_same, length - found.n_same)
+    indices, _ = formulas.neighbor_lists(D2, codes, found.lengths[:, 0], found.lengths[:, -1])
     if metric == "euclidean":  # directions are rounded, and equal angles may order either way
         np.testing.assert_array_equal(found.indices, indices)
     distances = np.sqrt(D2)
@@ -67,15 +63,25 @@ def check(
         expected = np.take_along_axis(distances, chosen, axis=1)
         atol = 1e-14 if metric == "cosine" else 0
         np.testing.assert_allclose(found.distances, expected, rtol=1e-6, atol=atol)
-    assert found.indices.dtype == found.n_same.dtype == np.int32
+    assert found.indices.dtype == found.lengths.dtype == np.int32
     assert found.distances.dtype == np.float32
+
+
+def assert_same(a: Neighbors, b: Neighbors) -> None:
+    np.testing.assert_array_equal(a.indices, b.indices)
+    np.testing.assert_array_equal(a.distances, b.distances)
+    np.testing.assert_array_equal(a.lengths, b.lengths)
+    assert a.recall == b.recall
+
+
+# ---- exact ---------------------------------------------------------------------------------------
 
 
 @given(problems())
 def test_equals_the_reference(problem: Any) -> None:
-    X, codes, k_same, k_other = problem
-    found = find_neighbors(X, labels_of(codes), lengths=(k_same, k_other))
-    assert found.indices.shape == (len(X), min(k_same[0] + k_other[0], len(X) - 1))
+    X, codes, lengths = problem
+    found = find_neighbors(X, as_columns(codes), lengths=lengths)
+    assert found.indices.shape == (len(X), min(lengths[0].sum(), len(X) - 1))
     check(found, X, codes)
     centred = X - X.mean(axis=0, dtype=np.float64)
     assert found.scale == pytest.approx(np.abs(centred).max())
@@ -83,15 +89,37 @@ def test_equals_the_reference(problem: Any) -> None:
 
 @given(problems(ties=True))
 def test_ties_and_duplicates_by_index(problem: Any) -> None:
-    X, codes, k_same, k_other = problem
-    check(find_neighbors(X, labels_of(codes), lengths=(k_same, k_other)), X, codes)
+    X, codes, lengths = problem
+    check(find_neighbors(X, as_columns(codes), lengths=lengths), X, codes)
+
+
+@given(column_codes(fewest_columns=1), st.integers(0, 2**32), st.integers(1, 30), st.booleans())
+def test_lists_are_the_nearest_of_each_pattern(codes: Codes, seed: int, k: int, ties: bool) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(len(codes), 3))
+    X = np.round(2 * X) if ties else X
+    labels = as_columns(codes)
+    D2, patterns = formulas.squared_distances(X), formulas.patterns_of(labels.codes)
+    wanted = rng.integers(0, k + 1, size=len(patterns)) + 1
+    lengths = formulas.filled_lengths(labels.codes, wanted, patterns)
+    expected = formulas.pattern_lists(D2, labels.codes, lengths, patterns)
+    found = find_neighbors(X, labels, lengths=wanted, patterns=patterns)
+    np.testing.assert_array_equal(found.lengths, lengths)
+    np.testing.assert_array_equal(found.indices, expected)
+    distances = np.take_along_axis(np.sqrt(D2), expected, axis=1)
+    np.testing.assert_allclose(found.distances, distances, rtol=1e-5)
+    assert found.patterns == patterns
+    rows = rng.permutation(len(X))[:5]
+    some = find_neighbors(X, labels, lengths=wanted, patterns=patterns, rows=rows)
+    np.testing.assert_array_equal(some.indices, expected[rows])
+    np.testing.assert_array_equal(some.lengths, lengths[rows])
 
 
 @settings(max_examples=30)
 @given(problems())
 def test_cosine(problem: Any) -> None:
-    X, codes, k_same, k_other = problem
-    found = find_neighbors(X, labels_of(codes), lengths=(k_same, k_other), metric="cosine")
+    X, codes, lengths = problem
+    found = find_neighbors(X, as_columns(codes), lengths=lengths, metric="cosine")
     check(found, X, codes, "cosine")
     assert found.scale == 1.0
 
@@ -99,20 +127,19 @@ def test_cosine(problem: Any) -> None:
 @settings(max_examples=30)
 @given(problems(), st.sampled_from([1e4, 1e6, -1e6]))
 def test_far_from_the_origin(problem: Any, offset: float) -> None:
-    X, codes, k_same, k_other = problem
+    X, codes, lengths = problem
     if abs(offset) > 1e4:  # float32 has hardly a digit left there
         X = X.astype(np.float64)
     far = X + X.dtype.type(offset)
-    check(find_neighbors(far, labels_of(codes), lengths=(k_same, k_other)), far, codes)
+    check(find_neighbors(far, as_columns(codes), lengths=lengths), far, codes)
 
 
 @settings(max_examples=30)
 @given(problems(), st.sampled_from([1e-15, 1e15]))
 def test_any_scale(problem: Any, scale: float) -> None:
-    X, codes, k_same, k_other = problem
+    X, codes, lengths = problem
     scaled = X * X.dtype.type(scale)
-    found = find_neighbors(scaled, labels_of(codes), lengths=(k_same, k_other))
-    check(found, scaled, codes)
+    check(find_neighbors(scaled, as_columns(codes), lengths=lengths), scaled, codes)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -123,34 +150,34 @@ def test_data_much_wider_than_its_clusters(distance: float, dtype: Any) -> None:
     X = rng.normal(size=(300, 4)) + distance * rng.integers(-1, 2, size=(300, 1))
     X[0, 0] = 1e3 * distance
     X, codes = X.astype(dtype), rng.integers(-1, 3, size=300)
-    check(find_neighbors(X, labels_of(codes), lengths=(20, 20)), X, codes)
+    check(find_neighbors(X, as_columns(codes), lengths=20), X, codes)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_all_points_identical(dtype: Any) -> None:
     X, codes = np.full((90, 3), 0.1, dtype), np.arange(90) % 2
-    found = find_neighbors(X, labels_of(codes), lengths=(12, 12))
+    found = find_neighbors(X, as_columns(codes), lengths=12)
     check(found, X, codes)
     assert not found.distances.any() and found.scale == 1.0
 
 
 def test_without_labels_there_is_one_list() -> None:
     X = np.random.default_rng(0).normal(size=(70, 3))
-    found = find_neighbors(X, lengths=(5, 2))
+    found = find_neighbors(X, lengths=7)
     check(found, X, np.full(70, -1))
-    assert set(found.n_same) == {7}
+    assert found.patterns == (0,) and found.lengths.tolist() == [[7]] * 70
+    unlabelled = find_neighbors(X, [None] * 70, lengths=(4, 3))
+    np.testing.assert_array_equal(unlabelled.indices, found.indices)
+    assert unlabelled.lengths.tolist() == [[7, 0]] * 70
 
 
 @settings(max_examples=20)
 @given(problems())
 def test_threads_do_not_matter(problem: Any) -> None:
-    X, codes, k_same, k_other = problem
-    one, two = (
-        find_neighbors(X, labels_of(codes), lengths=(k_same, k_other), n_jobs=n_jobs)
-        for n_jobs in (1, 2)
+    X, codes, lengths = problem
+    assert_same(
+        *(find_neighbors(X, as_columns(codes), lengths=lengths, n_jobs=jobs) for jobs in (1, 2))
     )
-    np.testing.assert_array_equal(one.indices, two.indices)
-    np.testing.assert_array_equal(one.distances, two.distances)
 
 
 @pytest.mark.parametrize(
@@ -161,18 +188,18 @@ def test_many_points_against_brute_force(n: int, d: int, dtype: Any) -> None:
     rng = np.random.default_rng(1)
     codes = rng.choice(6, p=[0.5, 0.3, 0.1, 0.08, 0.015, 0.005], size=n) - 1
     X = (rng.normal(size=(n, d)) + codes[:, None]).astype(dtype)
-    found = find_neighbors(X, labels_of(codes), lengths=(40, 30))
+    found = find_neighbors(X, as_columns(codes), lengths=(40, 30))
     for code in range(-1, 5):
         rows = np.flatnonzero(codes == code)[:300]
         other = (codes != code) & (codes >= 0) & (code >= 0)
-        n_same = found.n_same[rows[0]]
+        n_same = found.lengths[rows[0], 0]
         for members, begin, end in ((~other, 0, n_same), (other, n_same, 70)):
             if begin == end:
                 continue
-            points = X[members].astype(np.float64)
+            candidates = X[members].astype(np.float64)
             own = 0 if members is other else 1  # a point is found among its own label, first
-            search = NearestNeighbors(n_neighbors=end - begin + own, algorithm="brute").fit(points)
-            distances, indices = search.kneighbors(X[rows].astype(np.float64))
+            brute = NearestNeighbors(n_neighbors=end - begin + own, algorithm="brute")
+            distances, indices = brute.fit(candidates).kneighbors(X[rows].astype(np.float64))
             np.testing.assert_allclose(
                 found.distances[rows, begin:end], distances[:, own:], rtol=1e-5
             )
@@ -194,188 +221,322 @@ def test_many_points_against_brute_force(n: int, d: int, dtype: Any) -> None:
 def test_any_array(convert: Any) -> None:
     X = np.random.default_rng(2).integers(-100, 100, size=(50, 3)).astype(np.float64)
     X.setflags(write=False)
-    expected = find_neighbors(X, lengths=9)
-    found = find_neighbors(convert(X), lengths=9)
-    np.testing.assert_array_equal(found.indices, expected.indices)
-    np.testing.assert_array_equal(found.distances, expected.distances)
+    assert_same(find_neighbors(convert(X), lengths=9), find_neighbors(X, lengths=9))
 
 
 def test_labels_of_any_kind() -> None:
     X = np.random.default_rng(2).normal(size=(30, 3))
     names = ["a", "b", None] * 10
-    expected = find_neighbors(X, encode_column(names), lengths=(4, 4))
-    found = find_neighbors(X, names, lengths=(4, 4))
-    np.testing.assert_array_equal(found.indices, expected.indices)
-    unlabelled = find_neighbors(X, [None] * 30, lengths=(4, 4))
-    np.testing.assert_array_equal(unlabelled.indices, find_neighbors(X, lengths=8).indices)
+    expected = find_neighbors(X, as_columns(np.tile([0, 1, -1], 10)), lengths=4)
+    for labels in (names, np.array(names, object), encode_column(names), {"batch": names}):
+        assert_same(find_neighbors(X, labels, lengths=4), expected)
 
 
-class TestRefused:
-    X = np.random.default_rng(3).normal(size=(10, 2))
-
-    @pytest.mark.parametrize(
-        ("X", "error", "message"),
-        [
-            (np.full((3, 2), np.nan), ValueError, "6 NaN"),
-            (np.zeros((1, 2)), ValueError, "minimum of 2"),
-            (np.zeros(4), ValueError, "2D array"),
-            ([["a"], ["b"]], TypeError, "X must hold numbers"),
-            (sparse.eye_array(5).tocsr(), TypeError, "sparse"),
-            (np.array([[-1e31], [1e31]]), ValueError, "outside the range"),
-            (np.array([[-1e308], [1e308]]), ValueError, "outside the range"),
-            (np.array([[-1e-40], [1e-40]]), ValueError, "outside the range"),
-        ],
-    )
-    def test_features(self, X: Any, error: type[Exception], message: str) -> None:
-        with pytest.raises(error, match=message):
-            find_neighbors(X, lengths=1)
-
-    @pytest.mark.parametrize(
-        ("lengths", "error", "message"),
-        [
-            ({"k_same": -1}, ValueError, "k_same must not be negative"),
-            ({"k_same": 2, "k_other": -1}, ValueError, "k_other must not be negative"),
-            ({"k_same": 0}, ValueError, "positive"),
-            ({"k_same": np.arange(10)}, ValueError, "same for all points"),
-            ({"k_same": np.ones(3, int)}, TypeError, "k_same must be a whole number"),
-            ({"k_same": 1.5}, TypeError, "k_same must be a whole number"),
-            ({"k_same": 1, "k_other": "2"}, TypeError, "k_other must be a whole number"),
-        ],
-    )
-    def test_lengths(self, lengths: Any, error: type[Exception], message: str) -> None:
-        with pytest.raises(error, match=message):
-            find_neighbors(self.X, **lengths)
-
-    def test_labels_of_another_length(self) -> None:
-        for labels in (["a", "b"], encode_column(["a", "b"])):
-            with pytest.raises(ValueError, match="10 points"):
-                find_neighbors(self.X, labels, lengths=1)
-
-    def test_metric_and_jobs(self) -> None:
-        with pytest.raises(ValueError, match="metric must be one of"):
-            find_neighbors(self.X, lengths=1, metric="l1")
-        with pytest.raises(ValueError, match="n_jobs"):
-            find_neighbors(self.X, lengths=1, n_jobs=0)
-        X = self.X.copy()
-        X[[3, 5]] = 0
-        with pytest.raises(ValueError, match=r"2 rows of X are all zeros \(the first is row 3\)"):
-            find_neighbors(X, lengths=1, metric="cosine")
-
-
-class TestNative:
-    """The compiled search refuses whatever it could not read safely."""
-
-    def points(
-        self, ids: Any = (0, 1, 2, 3), codes: Any = (0, 0, 1, -1), n: int = 4
-    ) -> _native.SearchPoints:
-        rows = np.arange(8, dtype=np.float32).reshape(4, 2)[:n]
-        return _native.SearchPoints(
-            rows, rows, np.array(ids, np.uint32), np.array(codes, np.int32), scale=1.0, n_jobs=1
-        )
-
-    @pytest.mark.parametrize(
-        ("ids", "codes", "message"),
-        [
-            ((0, 1, 2, 4), (0, 0, 1, 1), "every point once"),
-            ((0, 1, 2, 2), (0, 0, 1, 1), "every point once"),
-            ((0, 1, 2), (0, 0, 1, 1), "one place in the order"),
-            ((0, 1, 2, 3), (0, 0, 1), "one entry per point"),
-            ((0, 1, 2, 3), (0, 0, -2, 1), "code is negative"),
-        ],
-    )
-    def test_points(self, ids: Any, codes: Any, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            self.points(ids, codes)
-
-    def test_exact(self) -> None:
-        lists = _native.NeighborLists(np.full(4, 1, np.int32), 2)
-        everything = np.arange(4)
-        with pytest.raises(ValueError, match="sorted by label"):
-            self.points(codes=(0, -1, 1, 1)).find_exact(lists, everything, False)
-        with pytest.raises(ValueError, match="sorted by label"):
-            self.points(codes=(1, 0, 0, 0)).find_exact(lists, everything, False)
-        for queries in ([4], [-1], [1, 0], [1, 1]):
-            with pytest.raises(ValueError, match="rising positions"):
-                self.points().find_exact(lists, np.array(queries), False)
-        with pytest.raises(ValueError, match="lists are those of other points"):
-            self.points().find_exact(
-                _native.NeighborLists(np.ones(3, np.int32), 2), everything, False
-            )
-        for k_same, other in ((4, False), (0, True)):  # longer than the points there are
-            long = _native.NeighborLists(np.full(4, k_same, np.int32), 4)
-            with pytest.raises(ValueError, match="longer than the number of points"):
-                self.points().find_exact(long, everything, other)
-        for k_same, length in ((-1, 2), (3, 2), (0, 0)):
-            with pytest.raises(ValueError, match=r"k_same|length"):
-                _native.NeighborLists(np.full(4, k_same, np.int32), length)
-
-    def test_cells(self) -> None:
-        points = self.points()
-        lists = _native.NeighborLists(np.full(4, 1, np.int32), 2)
-        for bounds in ([0, 2], [0, 2, 2, 4], [0, 3, 2, 4], [-1, 4], [0, 5], [0]):
-            with pytest.raises(ValueError, match=r"cell|bounds"):
-                _native.Cells(points, np.array(bounds))
-        with pytest.raises(ValueError, match="several labels"):
-            _native.Cells(points, np.array([0, 3, 4]))
-        with pytest.raises(ValueError, match="sorted by label"):
-            _native.Cells(points, np.array([0, 4]), np.array([2, 1]))  # unlabelled ones come first
-        mixed = points.reordered(np.array([3, 0, 1, 2], np.uint32))
-        assert mixed.ids.tolist() == [3, 0, 1, 2] and mixed.codes.tolist() == [-1, 0, 0, 1]
-        with pytest.raises(ValueError, match="outside the labels"):
-            _native.Cells(mixed, np.array([0, 4]), np.array([2]))
-        cells = _native.Cells(mixed, np.array([0, 4]), np.array([2, 1]))
-        with pytest.raises(ValueError, match="budget is smaller"):
-            cells.find(lists, np.arange(4), True, 1)
-        pure = _native.Cells(points, np.array([0, 2, 3, 4]))
-        with pytest.raises(ValueError, match="no points of other labels"):
-            pure.find(lists, np.arange(4), True, 10)
-        with pytest.raises(ValueError, match="rising positions"):
-            pure.find(lists, np.array([9]), False, 10)
-        long = _native.NeighborLists(np.full(4, 4, np.int32), 4)
-        with pytest.raises(ValueError, match="longer than the number of points"):
-            pure.find(long, np.arange(3), False, 10)
-
-    @pytest.mark.parametrize("n_jobs", [1, 2**31 - 1])
-    def test_any_number_of_workers(self, n_jobs: int) -> None:
-        X = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
-        order, bounds = _native.make_cells(X, np.array([0, 50]), 5, 5, n_jobs)
-        points = _native.SearchPoints(X, X, order, np.zeros(50, np.int32), 1.0, n_jobs)
-        lists = _native.NeighborLists(np.full(50, 4, np.int32), 4)
-        points.find_exact(lists, np.arange(50), other=False)
-        exact = lists.indices.copy()
-        _native.Cells(points, bounds, None).find(lists, np.arange(50), False, 2**62)
-        np.testing.assert_array_equal(lists.indices, exact)
-
-    @pytest.mark.parametrize("value", [np.nan, np.inf, 3e38])
-    def test_values_that_are_not_finite(self, value: float) -> None:
-        X = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
-        spoilt = X.copy()
-        spoilt[::3] = value
-        order, bounds = _native.make_cells(spoilt, np.array([0, 50]), 5, 5, 2)
-        assert sorted(order) == list(range(50)) and bounds[-1] == 50
-        for original in (X, spoilt):
-            points = _native.SearchPoints(original, spoilt, order, np.zeros(50, np.int32), 1.0, 2)
-            lists = _native.NeighborLists(np.full(50, 4, np.int32), 4)
-            with contextlib.suppress(ValueError):
-                points.find_exact(lists, np.arange(50), other=False)
-
-
-@pytest.mark.parametrize("rows", [[0.5], "some", [], [[1]], None, [-1], [6]], ids=str)
-def test_rows_are_numbers_of_points(rows: Any) -> None:
-    if rows is None:
-        rows = np.array([{}])
-    with pytest.raises((TypeError, ValueError), match=r"^rows must be"):
-        find_neighbors(np.arange(12.0).reshape(6, 2), lengths=2, rows=rows)
-
-
-@pytest.mark.parametrize("rows", [None, np.arange(0, 9000, 2)])
-def test_a_search_in_parts_finds_the_same(rows: Any) -> None:
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("rows", [None, np.arange(0, 9000, 2)], ids=["all", "some"])
+def test_a_search_in_parts_finds_the_same(rows: Any, columns: int) -> None:
     rng = np.random.default_rng(0)
-    X, codes = rng.normal(size=(9000, 5)), rng.integers(-1, 4, 9000)
-    wanted: dict[str, Any] = {"k_same": 6, "k_other": 6, "rows": rows}
+    X, labels = rng.normal(size=(9000, 3)), as_columns(rng.integers(-1, 3, (9000, columns)))
     shares: list[float] = []
-    parts = find_neighbors(X, labels_of(codes), after_part=shares.append, **wanted)
-    whole = find_neighbors(X, labels_of(codes), **wanted)
-    assert np.array_equal(parts.indices, whole.indices)
-    assert np.array_equal(parts.distances, whole.distances)
+    wanted: dict[str, Any] = {"lengths": 4, "rows": rows}
+    parts = find_neighbors(X, labels, after_part=shares.append, **wanted)
+    assert_same(parts, find_neighbors(X, labels, **wanted))
+    assert len(shares) >= 4 and shares == sorted(shares) and shares[-1] == pytest.approx(1)
+
+
+# ---- refused -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("X", "error"),
+    [
+        (np.full((3, 2), np.nan), ValueError),
+        (np.zeros((1, 2)), ValueError),
+        (np.zeros(4), ValueError),
+        ([["a"], ["b"]], TypeError),
+        (sparse.eye_array(5).tocsr(), TypeError),
+        (np.array([[-1e31], [1e31]]), ValueError),
+        (np.array([[-1e308], [1e308]]), ValueError),
+        (np.array([[-1e-40], [1e-40]]), ValueError),
+    ],
+)
+def test_wrong_features_are_refused(X: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="X"):
+        find_neighbors(X, lengths=1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"lengths": -1},
+        {"lengths": (2, -1)},
+        {"lengths": 0},
+        {"lengths": np.arange(20).reshape(10, 2)},
+        {"lengths": np.ones(3, int)},
+        {"lengths": 1.5},
+        {"lengths": "2"},
+        {"patterns": ()},
+        {"patterns": (1,)},
+        {"patterns": (0, 2)},
+        {"patterns": (0, 0)},
+        {"labels": ["a", "b"]},
+        {"labels": encode_column(["a", "b"])},
+        {"metric": "l1"},
+        {"n_jobs": 0},
+        {"recall": 0.4},
+        {"recall": 1.1},
+        {"recall": "high"},
+        {"recall": None},
+        {"aligned": np.zeros((9, 2))},
+        {"rows": [0.5]},
+        {"rows": "some"},
+        {"rows": []},
+        {"rows": [[1]]},
+        {"rows": [-1]},
+        {"rows": [10]},
+        {"rows": np.array([{}])},
+    ],
+    ids=str,
+)
+def test_wrong_arguments_are_refused(wrong: dict[str, Any]) -> None:
+    X = np.random.default_rng(3).normal(size=(10, 2))
+    with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
+        find_neighbors(X, **{"labels": list("aabbbaabbb"), "lengths": 1, **wrong})
+
+
+def test_rows_without_a_direction_are_refused() -> None:
+    X = np.random.default_rng(3).normal(size=(10, 2))
+    X[[3, 5]] = 0
+    with pytest.raises(ValueError, match=r"2 rows of X are all zeros \(the first is row 3\)"):
+        find_neighbors(X, lengths=1, metric="cosine")
+    with pytest.raises(ValueError, match="aligned"):
+        find_neighbors(X + 1, list("ab") * 5, lengths=1, metric="cosine", aligned=X)
+
+
+# ---- among aligned points ------------------------------------------------------------------------
+
+
+def in_lists(found: Neighbors) -> Any:
+    """Which entries are in the first list."""
+    return np.arange(found.indices.shape[1]) < found.lengths[:, :1]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize(("columns", "missing"), [(1, False), (1, True), (2, True)])
+def test_only_lists_of_other_labels_are_searched_among_aligned_points(
+    metric: str, columns: int, missing: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    labels = as_columns(rng.integers(-1 if missing else 0, 3, (300, columns)))
+    X, moved = rng.normal(size=(300, 3)) + 3, rng.normal(size=(300, 2)) + 3
+    given: dict[str, Any] = {"lengths": 8, "metric": metric}
+    plain, among = find_neighbors(X, labels, **given), find_neighbors(moved, labels, **given)
+    found = find_neighbors(X, labels, aligned=moved, **given)
+    np.testing.assert_array_equal(found.lengths, plain.lengths)
+    first = in_lists(found)
+    for name in ("indices", "distances"):
+        mixed = np.where(first, getattr(plain, name), getattr(among, name))
+        np.testing.assert_array_equal(getattr(found, name), mixed)
+    assert found.scale == plain.scale and found.recall == 1
+    # What some points would have had is kept, to know what is natural.
+    assert plain.unaligned is None and found.unaligned is not None
+    rows = found.unaligned.rows
+    np.testing.assert_array_equal(found.unaligned.neighbors.distances, plain.distances[rows])
+
+
+# ---- approximate ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_cells() -> Iterator[None]:
+    """Search small problems in as many cells as large ones have."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "EXACT_UP_TO", 300)
+        patch.setattr(search, "_WHOLE_LABEL", 64)
+        for module in (search, points):
+            patch.setattr(module, "CELL_SIZE", 16)
+        patch.setattr(search, "TRIALS", 100)
+        patch.setattr(search, "CHECKS", 200)
+        yield
+
+
+def labels_of(codes: Any) -> Any:
+    return None if codes is None else as_columns(codes)
+
+
+def check_truth(found: Neighbors, X: Any, codes: Any) -> None:
+    """Whatever was found is a neighbour of its list, at its true distance, in order, once."""
+    n = len(X)
+    rows = np.arange(n)[:, None]
+    assert (found.indices != rows).all()
+    assert (found.indices >= 0).all() and (found.indices < n).all()
+    ordered = np.sort(found.indices, axis=1)
+    assert (ordered[:, 1:] != ordered[:, :-1]).all()
+    true = np.linalg.norm(X[rows].astype(np.float64) - X[found.indices].astype(np.float64), axis=2)
+    np.testing.assert_allclose(found.distances, true, rtol=1e-6)
+    same = in_lists(found)
+    inside = (np.diff(found.distances, axis=1) >= 0) | (same[:, 1:] != same[:, :-1])
+    assert inside.all()
+    if codes is None:
+        assert same.all()
+        return
+    a, b = codes[rows], codes[found.indices]
+    np.testing.assert_array_equal(same, (a == b) | (a < 0) | (b < 0))
+
+
+def true_recall(found: Neighbors, X: Any, codes: Any, lengths: Any) -> float:
+    exact = find_neighbors(X, labels_of(codes), lengths=lengths)
+    np.testing.assert_array_equal(found.lengths, exact.lengths)
+    hits = [np.isin(a, b).sum() for a, b in zip(found.indices, exact.indices, strict=True)]
+    return float(np.sum(hits) / exact.indices.size)
+
+
+def clusters(rng: np.random.Generator, n: int, d: int) -> Any:
+    return (rng.normal(size=(20, d)) * 2)[rng.integers(20, size=n)] + rng.normal(size=(n, d))
+
+
+@pytest.mark.usefixtures("small_cells")
+@given(
+    n=st.integers(400, 1500),
+    d=st.integers(1, 12),
+    missing=st.sampled_from([0.0, 0.02, 0.6]),
+    n_labels=st.sampled_from([0, 1, 2, 5, 40, 10**6]),
+    k_same=st.integers(0, 30),
+    k_other=st.integers(0, 30),
+    seed=st.integers(0, 2**32),
+)
+def test_what_is_found_in_cells_is_true(
+    n: int, d: int, n_labels: int, missing: float, k_same: int, k_other: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = clusters(rng, n, d).astype(rng.choice([np.float32, np.float64]))
+    codes = None
+    lengths: Any = max(1, k_same + k_other)
+    if n_labels:
+        codes = np.where(rng.random(n) < missing, -1, rng.integers(n_labels, size=n))
+        lengths = max(k_same, int(k_other == 0)), k_other
+    found = find_neighbors(X, labels_of(codes), lengths=lengths, recall=0.95, n_jobs=2)
+    assert found.recall < 1
+    check_truth(found, X, codes)
+
+
+@pytest.mark.usefixtures("small_cells")
+@pytest.mark.parametrize("n_labels", [1, 2, 8, 300])
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_recall_is_reached_and_reported(n_labels: int, missing: float) -> None:
+    rng = np.random.default_rng(n_labels)
+    n = 6000
+    X = clusters(rng, n, 10)
+    codes = np.where(rng.random(n) < missing, -1, rng.integers(n_labels, size=n))
+    found = find_neighbors(X, labels_of(codes), lengths=(15, 15), recall=0.95)
+    actual = true_recall(found, X, codes, (15, 15))
+    # Both are measured on samples of a hundred and two hundred points here.
+    assert actual >= 0.93
+    assert found.recall == pytest.approx(actual, abs=0.03)
+    assert found.recall < 1
+
+
+@pytest.mark.usefixtures("small_cells")
+def test_more_recall_finds_more() -> None:
+    X = clusters(np.random.default_rng(0), 6000, 10)
+    few, many = (find_neighbors(X, lengths=15, recall=recall).recall for recall in (0.6, 0.98))
+    assert few < 0.9 < many
+
+
+@pytest.mark.usefixtures("small_cells")
+@pytest.mark.parametrize("labels", [2, 40])
+def test_labels_that_lie_apart(labels: int) -> None:
+    # Every point is surrounded by points of its own label: the others are far away.
+    rng = np.random.default_rng(3)
+    codes = rng.integers(labels, size=6000)
+    X = rng.normal(size=(6000, 8)) + 100.0 * rng.normal(size=(labels, 8))[codes]
+    found = find_neighbors(X, labels_of(codes), lengths=10, recall=0.95)
+    check_truth(found, X, codes)
+    # Other labels are far clouds to which no cell is near: recall is what the trial made it.
+    assert true_recall(found, X, codes, 10) > 0.9
+
+
+@pytest.mark.usefixtures("small_cells")
+def test_a_small_label_all_around_itself() -> None:
+    # Shared scans find too few others here, so these points are searched once more by themselves.
+    rng = np.random.default_rng(4)
+    codes = np.concatenate([np.arange(5900) % 4, np.full(100, 4)])
+    X = rng.normal(size=(6000, 6))
+    X[-100:] = 50 + 0.01 * rng.normal(size=(100, 6))
+    check_truth(find_neighbors(X, labels_of(codes), lengths=(20, 60), recall=0.95), X, codes)
+
+
+@pytest.mark.usefixtures("small_cells")
+@pytest.mark.parametrize("places", [1, 2, 30])
+def test_identical_points_in_cells(places: int) -> None:
+    X = np.random.default_rng(0).normal(size=(places, 3))[np.arange(2000) % places]
+    codes = np.arange(2000) // 7 % 2
+    check_truth(find_neighbors(X, labels_of(codes), lengths=10, recall=0.95), X, codes)
+
+
+@pytest.mark.usefixtures("small_cells")
+@pytest.mark.parametrize("missing", [False, True])
+def test_threads_and_parts_do_not_matter_in_cells(missing: bool) -> None:
+    rng = np.random.default_rng(5)
+    X, codes = clusters(rng, 9000, 6), rng.integers(-1 if missing else 0, 3, size=9000)
+    shares: list[float] = []
+    one, three = (
+        find_neighbors(X, labels_of(codes), lengths=(12, 9), recall=0.9, n_jobs=jobs, **extra)
+        for jobs, extra in ((1, {}), (3, {"after_part": shares.append}))
+    )
+    assert_same(one, three)
     assert len(shares) >= 4 and shares == sorted(shares) and shares[-1] == 1
+
+
+@pytest.mark.usefixtures("small_cells")
+def test_cosine_distances_in_cells() -> None:
+    rng = np.random.default_rng(6)
+    X = clusters(rng, 2000, 5) * rng.lognormal(size=(2000, 1))
+    found = find_neighbors(X, lengths=10, metric="cosine", recall=0.95)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    cosine = (unit[:, None] * unit[found.indices]).sum(axis=2)
+    np.testing.assert_allclose(found.distances, 1 - cosine, rtol=1e-4, atol=1e-9)
+    assert found.recall < 1
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_aligned_points_do_not_change_cells_of_the_same_label(
+    missing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "EXACT_UP_TO", 2000)
+    rng = np.random.default_rng(0)
+    X, moved = rng.normal(size=(4000, 4)), rng.normal(size=(4000, 3))
+    codes = np.arange(4000) % 3
+    codes[: 280 if missing else 0 : 7] = -1
+    labels, lengths = as_columns(codes), (10, 8)
+    found = find_neighbors(X, labels, lengths=lengths, aligned=moved, recall=0.9)
+    plain = find_neighbors(X, labels, lengths=lengths, recall=0.9)
+    assert 0.85 < found.recall < 1
+    first = in_lists(found) & (codes >= 0)[:, None]
+    np.testing.assert_array_equal(found.indices[first], plain.indices[first])
+    exact = find_neighbors(X, labels, lengths=lengths, aligned=moved)
+    for part in (in_lists(exact), ~in_lists(exact)):
+        chosen = [np.where(part, near.indices, -1) for near in (found, exact)]
+        hits = [np.isin(a, b[b >= 0]).sum() for a, b in zip(*chosen, strict=True)]
+        assert np.sum(hits) / part.sum() > 0.85
+    assert found.unaligned is not None
+    truth = find_neighbors(X, labels, lengths=lengths, rows=found.unaligned.rows)
+    np.testing.assert_array_equal(found.unaligned.neighbors.indices, truth.indices)
+
+
+def test_small_data_are_searched_exactly() -> None:
+    X = clusters(np.random.default_rng(7), 2000, 10)
+    assert find_neighbors(X, lengths=15, recall=0.5).recall == 1
+
+
+@pytest.mark.slow
+def test_large_data_are_searched_in_cells_unless_asked_otherwise() -> None:
+    X = clusters(np.random.default_rng(8), 31_000, 10).astype(np.float32)
+    codes = np.random.default_rng(9).integers(3, size=31_000)
+    found = find_neighbors(X, codes, lengths=15, recall=0.9)
+    assert 0.88 <= found.recall < 1
+    check_truth(found, X, codes)
+    assert find_neighbors(X, codes, lengths=5, rows=np.arange(3), recall=0.9).recall == 1
+    model = ConditionalTSNE(perplexity=10, n_iter=4, early_exaggeration_iter=2, random_state=0)
+    assert 0.98 <= model.fit(X, labels=codes).diagnostics_.recall < 1
+    assert model.set_params(recall=1).fit(X, labels=codes).diagnostics_.recall == 1
