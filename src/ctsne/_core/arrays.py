@@ -54,10 +54,10 @@ def read_archive(
     pickled: list[str] = []
     with zipfile.ZipFile(path) as archive:
         # Not by np.load, which confuses the columns "x" and "x.npy".
-        files = [each for each in archive.infolist() if each.filename.endswith(".npy")]
-        entries = {each.filename.removesuffix(".npy"): each for each in files}
-        chosen = {name: each for name, each in entries.items() if not only or name in only}
-        require_room(sum(each.file_size for each in chosen.values()), path)
+        files = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
+        entries = {entry.filename.removesuffix(".npy"): entry for entry in files}
+        chosen = {name: entry for name, entry in entries.items() if not only or name in only}
+        require_room(sum(entry.file_size for entry in chosen.values()), path)
         for name, entry in chosen.items():
             with archive.open(entry) as file:
                 try:
@@ -78,15 +78,15 @@ def write_archive(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     write_file(path, content.getvalue())
 
 
-def content_checksum(*parts: Any) -> str:
+def content_checksum(*values: Any) -> str:
     """Return the SHA-256 of arrays, sparse matrices, columns and single values, in this order.
 
     Numbers count by value, whatever their type. Everything else counts as text.
     """
     digest = hashlib.sha256()
-    for part in parts:
-        if hasattr(part, "tocsr"):  # sparse; SciPy is not imported here, to keep the help fast
-            matrix = part.tocsr()
+    for value in values:
+        if hasattr(value, "tocsr"):  # sparse; SciPy is not imported here, to keep the help fast
+            matrix = value.tocsr()
             if not matrix.has_canonical_format or not np.all(matrix.data):
                 matrix = matrix.copy()
                 matrix.sum_duplicates()
@@ -94,7 +94,7 @@ def content_checksum(*parts: Any) -> str:
             digest.update(f"sparse {matrix.shape}".encode())
             arrays = [matrix.indptr, matrix.indices, matrix.data]
         else:
-            arrays = [np.asarray(part)]
+            arrays = [np.asarray(value)]
         for array in arrays:
             number = array.dtype.kind in "biuf"
             digest.update(f"{'number' if number else 'text'} {array.shape}".encode())

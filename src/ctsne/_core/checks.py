@@ -138,7 +138,7 @@ def _check_indices(matrix: Any, n_rows: int, n_columns: int) -> None:
             _check_values(matrix.data, len(matrix.offsets), 2)
         case "lil":
             rows, data = matrix.rows, matrix.data
-            if not all(type(each) is list for each in (*rows, *data)):
+            if not all(type(row) is list for row in (*rows, *data)):
                 raise ValueError("indices and values must be lists")
             if len(rows) != n_rows or [*map(len, rows)] != [*map(len, data)]:
                 raise ValueError("the numbers of values and indices differ")

@@ -205,8 +205,8 @@ class _Rows:
         if not self.sparse:
             return np.concatenate(list(self._in_order(lambda a, b: self.dense(a, b) @ right)))
         offset = self.mean @ right
-        parts = self._in_order(lambda a, b: self._sparse(a, b) @ right - offset)
-        return np.concatenate(list(parts))
+        blocks = self._in_order(lambda a, b: self._sparse(a, b) @ right - offset)
+        return np.concatenate(list(blocks))
 
     def transposed_times(self, left: _Array) -> _Array:
         """Return the product of the transpose with a matrix that has as many rows."""

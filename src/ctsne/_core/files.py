@@ -54,41 +54,43 @@ def replaced_files(*targets: Path) -> Iterator[list[Path]]:
     killed between them leaves none, rather than the description of another file. Two processes that
     write the same files replace them one after the other.
     """
-    modes = [_checked_mode(target) for target in targets]
-    parts = [_hidden(target) for target in targets]
+    for target in targets:
+        check_target(target)
+    modes = [stat.S_IMODE(path.stat().st_mode) if path.exists() else None for path in targets]
+    new_files = [_hidden(target) for target in targets]
     try:
-        for part, mode in zip(parts, modes, strict=True):
+        for file, mode in zip(new_files, modes, strict=True):
             # tempfile makes files that only the user can read, which results should not be.
-            part.touch(exist_ok=False)
+            file.touch(exist_ok=False)
             if mode is not None:  # before there is anything to read
-                part.chmod(mode | stat.S_IWUSR)
-        yield parts
-        for part, mode in zip(parts, modes, strict=True):
+                file.chmod(mode | stat.S_IWUSR)
+        yield new_files
+        for file, mode in zip(new_files, modes, strict=True):
             if mode is not None:
-                part.chmod(mode)
+                file.chmod(mode)
         alone = contextlib.nullcontext() if len(targets) == 1 else locked_folder(targets[0].parent)
         with alone, uninterrupted(), _put_aside(targets[1:]):
-            for part, each in zip(parts, targets, strict=True):
-                os.replace(part, each)  # atomic within a folder: never half a file
+            for file, target in zip(new_files, targets, strict=True):
+                os.replace(file, target)  # atomic within a folder: never half a file
     except WriteError:
         raise
     except OSError as error:
-        named = dict(zip(map(str, parts), targets, strict=True))
-        target = named.get(str(error.filename or parts[0]))
-        if target is None:
+        target_of = dict(zip(map(str, new_files), targets, strict=True))
+        failed = target_of.get(str(error.filename or new_files[0]))
+        if failed is None:
             raise  # of another file, such as one that is read meanwhile
-        raise WriteError(f"cannot write {target}: {error.strerror or error}") from error
+        raise WriteError(f"cannot write {failed}: {error.strerror or error}") from error
     finally:
         with uninterrupted(), contextlib.suppress(OSError):
-            for part in parts:
-                part.unlink(missing_ok=True)
+            for file in new_files:
+                file.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
 def replaced_file(target: Path) -> Iterator[Path]:
     """Give a new empty file that replaces the target at the end, unless there is an error."""
-    with replaced_files(target) as (part,):
-        yield part
+    with replaced_files(target) as (file,):
+        yield file
 
 
 @contextlib.contextmanager
@@ -111,12 +113,6 @@ def _put_aside(targets: Sequence[Path]) -> Iterator[None]:
 def _hidden(target: Path) -> Path:
     """Return a new name next to a file."""
     return target.with_name(f".{target.name[:_SHOWN_NAME]}.{uuid.uuid4().hex}.part")
-
-
-def _checked_mode(target: Path) -> int | None:
-    """Return the permissions of a file to replace; None if there is none."""
-    check_target(target)
-    return stat.S_IMODE(target.stat().st_mode) if target.exists() else None
 
 
 def write_file(target: Path, content: bytes | memoryview) -> None:
@@ -248,7 +244,7 @@ def locked_folder(folder: Path) -> Iterator[None]:
 
 
 def _is_taken(descriptor: int) -> bool:
-    """Take a lock, or tell that another process has it."""
+    """Take a lock, or return that another process has it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -260,7 +256,7 @@ def _is_taken(descriptor: int) -> bool:
 
 @contextlib.contextmanager
 def sole_writer(folder: Path, what: str = "sweep") -> Iterator[None]:
-    """Refuse a second sweep in a folder, or ``what`` else, while the first is at work.
+    """Refuse a second sweep (or other ``what``) in a folder while the first is at work.
 
     Not by a lock on the folder itself: single maps may be written to it meanwhile.
     """
@@ -269,7 +265,7 @@ def sole_writer(folder: Path, what: str = "sweep") -> Iterator[None]:
         raise ValueError(f"{lock} is not a file of ctsne; remove it")
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     try:
-        # Without a name, it is that of a sweep that has just ended.
+        # A lock without a name belongs to a sweep that has just ended.
         if _is_taken(descriptor) or os.fstat(descriptor).st_nlink == 0:
             raise ValueError(f"another {what} is writing to {folder}; wait until it has ended")
         try:

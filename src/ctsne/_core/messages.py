@@ -102,7 +102,7 @@ def closest(name: object, known: Iterable[object], *, most: int = 1) -> list[str
     for text in map(str, islice(known, _SEARCHED)):
         folded.setdefault(text.casefold(), text)
     found = difflib.get_close_matches(str(name).casefold(), folded, n=most)
-    return [folded[each] for each in found]
+    return [folded[text] for text in found]
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:

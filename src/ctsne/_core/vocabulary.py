@@ -161,8 +161,8 @@ def chosen_by(measures: Iterable[str]) -> list[str]:
     present = list(measures)
     chosen: list[str] = []
     for name in CHOSEN_BY:
-        columns = [each for each in present if each != name and split_measure(each)[0] == name]
-        chosen += columns or [each for each in (name,) if each in present]
+        by_column = [key for key in present if key != name and split_measure(key)[0] == name]
+        chosen += by_column or ([name] if name in present else [])
     return chosen
 
 

@@ -290,7 +290,7 @@ def check_callback(callback: Any) -> None:
             inspect.signature(callback).bind(0, 0.0, None)
         except TypeError:
             fits = False
-        except ValueError:  # some functions written in C do not tell their arguments
+        except ValueError:  # some functions written in C do not list their arguments
             pass
     if not fits:
         wanted = "a function of (iteration, loss, embedding) or None"
