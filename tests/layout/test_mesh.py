@@ -47,14 +47,14 @@ def phases(
 ) -> list[NDArray[np.float32]]:
     """Maps of real data from the start to the end of a run."""
     maps: list[NDArray[np.float32]] = []
-    model = ConditionalTSNE(
-        method="tsne",
-        n_components=request.param,
-        callback=lambda iteration, loss, map_now: maps.append(map_now),
-        random_state=0,
-    )
-    model.set_params(callback_every=1, n_iter=1).fit(real_data("pancreas3").X)
-    model.set_params(callback_every=150, n_iter=None).fit(real_data("pancreas3").X)
+    for options in ({"callback_every": 1, "n_iter": 1}, {"callback_every": 150}):
+        ConditionalTSNE(
+            method="tsne",
+            n_components=request.param,
+            callback=lambda iteration, loss, map_now: maps.append(map_now),
+            random_state=0,
+            **options,
+        ).fit(real_data("pancreas3").X)
     return maps
 
 
@@ -159,13 +159,6 @@ def test_positions_off_the_mesh_stay_inside_the_array(
         mesh.add_near(force, y, bounds, at, one, one, 1.6)
 
 
-def test_a_transform_larger_than_its_array() -> None:
-    with pytest.raises(ValueError, match="does not fit the nodes"):
-        _native.PlaneKernel(np.zeros((5, 16), np.float32), (2**40, 2**40), doubled=True)
-    with pytest.raises(ValueError, match="at least one node"):
-        _native.coarse_nodes(2**63 - 1)
-
-
 def mesh_of(*nodes: int, spacing: float = 1.0) -> _native.Mesh:
     return Mesh(MeshPlan(nodes, spacing, 1.0), 2, n_jobs=1).native
 
@@ -207,6 +200,7 @@ def test_layers_are_one_mesh(n_jobs: int) -> None:
     rng = np.random.default_rng(0)
     y = (12 * rng.normal(size=(3000, 2))).astype(np.float32)
     low, high = y.min(axis=0).tolist(), y.max(axis=0).tolist()
+    assert plan_layers([-1.0, -1.0], [1.0, 1.0]) is None  # small maps have one layer
     found = plan_layers(low, high)
     assert found is not None and found[0].spacing == SPACING and found[0].reach == REACH
     forces = []
@@ -219,33 +213,29 @@ def test_layers_are_one_mesh(n_jobs: int) -> None:
     assert np.linalg.norm(forces[0] - forces[1]) < 0.006 * np.linalg.norm(forces[1])
 
 
-def test_small_maps_have_no_layers() -> None:
-    assert plan_layers([-1.0, -1.0], [1.0, 1.0]) is None
-
-
 def test_meshes_refuse_what_does_not_fit() -> None:
     y, bounds, origin = np.zeros((4, 2), np.float32), np.array([0, 2, 4]), (0.0, 0.0)
     mesh, force = mesh_of(20, 20), np.zeros((4, 2), np.float32)
-    for wrong in ([0, 2, 5], [-1, 2, 4], [0, 3, 2], [0, 4]):
-        with pytest.raises(ValueError, match=r"outside the data|decrease|group of points"):
-            mesh.spread(y, np.array(wrong), origin)
-        with pytest.raises(ValueError, match=r"outside the data|decrease|group of points"):
-            mesh.gather(force, y, np.array(wrong), origin, np.zeros(2))
-    with pytest.raises(ValueError, match="dimensions"):
-        mesh.spread(y, bounds, (0.0, 0.0, 0.0))
-    with pytest.raises(ValueError, match="entry per point"):
-        mesh.spread(y, bounds, origin, np.ones(3, np.float32))
-    with pytest.raises(ValueError, match="shape of the map"):
-        mesh.gather(force[:3], y, bounds, origin, np.zeros(2))
-    with pytest.raises(ValueError, match="offset per grid"):
-        mesh.gather(force, y, bounds, origin, np.zeros(3))
-    with pytest.raises(ValueError, match="does not fit the fine one"):
-        mesh_of(6, 6).coarsen(mesh_of(400, 400))
-    with pytest.raises(ValueError, match="too few nodes"):
-        _native.Mesh(np.zeros((2, 32, 16), np.float32), (20, 15), 1.0, 1)
     kernel = _native.PlaneKernel(np.zeros((21, 48), np.float32), (20, 40), True)
-    with pytest.raises(ValueError, match="kernel does not fit"):
-        mesh.convolve(kernel)
-    for nodes, message in (((24, 20), "transform does not fit"), ((20, 7), "product of 2, 3")):
+    too_few = np.zeros((2, 32, 16), np.float32)
+    transform = np.zeros((21, 32), np.float32)
+    wrong_bounds = r"outside the data|decrease|group of points"
+    calls: list[tuple[str, Callable[..., object], tuple[Any, ...]]] = [
+        ("dimensions", mesh.spread, (y, bounds, (0.0, 0.0, 0.0))),
+        ("entry per point", mesh.spread, (y, bounds, origin, np.ones(3, np.float32))),
+        ("shape of the map", mesh.gather, (force[:3], y, bounds, origin, np.zeros(2))),
+        ("offset per grid", mesh.gather, (force, y, bounds, origin, np.zeros(3))),
+        ("does not fit the fine one", mesh_of(6, 6).coarsen, (mesh_of(400, 400),)),
+        ("too few nodes", _native.Mesh, (too_few, (20, 15), 1.0, 1)),
+        ("kernel does not fit", mesh.convolve, (kernel,)),
+        ("transform does not fit", _native.PlaneKernel, (transform, (24, 20), True)),
+        ("product of 2, 3", _native.PlaneKernel, (transform, (20, 7), True)),
+        ("does not fit the nodes", _native.PlaneKernel, (transform, (2**40, 2**40), True)),
+        ("at least one node", _native.coarse_nodes, (2**63 - 1,)),
+    ]
+    for wrong in ([0, 2, 5], [-1, 2, 4], [0, 3, 2], [0, 4]):
+        calls.append((wrong_bounds, mesh.spread, (y, np.array(wrong), origin)))
+        calls.append((wrong_bounds, mesh.gather, (force, y, np.array(wrong), origin, np.zeros(2))))
+    for message, call, arguments in calls:
         with pytest.raises(ValueError, match=message):
-            _native.PlaneKernel(np.zeros((21, 32), np.float32), nodes, True)
+            call(*arguments)

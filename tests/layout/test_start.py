@@ -31,19 +31,14 @@ def test_size_and_shape(init: str, dims: int) -> None:
     assert np.array_equal(y, start_positions(init, dims, X=X, matrix=MATRIX, rng=rng()))
 
 
-def test_pca_is_pca_whatever_the_seed() -> None:
+def test_pca_is_pca_whatever_the_seed_and_scale() -> None:
     y = start_positions("pca", 2, X=X, matrix=MATRIX, rng=rng(1))
     expected = PCA(2).fit_transform(X)
     np.testing.assert_allclose(y / 1e-4, expected / expected[:, 0].std(), atol=1e-8)
     assert np.array_equal(y, start_positions("pca", 2, X=X, matrix=MATRIX, rng=rng(2)))
-
-
-@pytest.mark.parametrize("scale", [1e-15, 1e15])
-def test_pca_of_any_scale(scale: float) -> None:
-    y = start_positions("pca", 2, X=X * scale, matrix=MATRIX, rng=rng())
-    np.testing.assert_allclose(
-        y, start_positions("pca", 2, X=X, matrix=MATRIX, rng=rng()), atol=1e-10
-    )
+    for scale in (1e-15, 1e15):
+        scaled = start_positions("pca", 2, X=X * scale, matrix=MATRIX, rng=rng())
+        np.testing.assert_allclose(scaled, y, atol=1e-10)
 
 
 def test_missing_axes_are_filled() -> None:
@@ -96,18 +91,17 @@ def test_spectral_of_identical_points_does_not_depend_on_threads() -> None:
     assert np.array_equal(maps[0], maps[1]) and np.array_equal(maps[0], maps[2])
 
 
-def test_spectral_of_a_matrix_that_is_not_square() -> None:
-    for matrix in (MATRIX[:40], MATRIX.toarray()):
-        with pytest.raises(ValueError, match="square sparse matrix"):
-            start_positions("spectral", 2, X=None, matrix=matrix, rng=rng())
+@pytest.mark.parametrize(
+    ("init", "matrix"),
+    [("spectral", MATRIX[:40]), ("spectral", MATRIX.toarray()), ("pca", MATRIX)],
+    ids=["not square", "not sparse", "no features"],
+)
+def test_what_a_start_needs(init: str, matrix: Any) -> None:
+    with pytest.raises(ValueError, match=r"matrix|features"):
+        start_positions(init, 2, X=None, matrix=matrix, rng=rng())
 
 
 def test_array_is_taken_as_it_is() -> None:
     given = np.arange(160.0).reshape(80, 2)
     y = start_positions(given, 2, X=X, matrix=MATRIX, rng=rng())
     assert np.array_equal(y, given) and y is not given
-
-
-def test_pca_without_features() -> None:
-    with pytest.raises(ValueError, match="needs features"):
-        start_positions("pca", 2, X=None, matrix=MATRIX, rng=rng())
