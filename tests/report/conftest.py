@@ -228,8 +228,11 @@ class Opened:
         )
 
 
+Open = Callable[..., Opened]
+
+
 @pytest.fixture
-def opened(browser: Running) -> Iterator[Callable[..., Opened]]:
+def opened(browser: Running) -> Iterator[Open]:
     """Open pages; at the end, none must have reported an error or requested anything else.
 
     A page without special options reuses the tab of the previous test, in which the browser has
@@ -237,31 +240,32 @@ def opened(browser: Running) -> Iterator[Callable[..., Opened]]:
     """
     pages: list[Opened] = []
 
-    def open_(path: Path, *, before: str = "", clock: bool = False, **options: Any) -> Opened:
-        used = [each.page for each in pages]
-        if before or clock or options or browser.page in used:
-            page = browser.browser.new_context(**{"viewport": VIEWPORT, **options}).new_page()
-            if before:
-                page.add_init_script(before)
+    def open_(path: Path, *, viewport: Any = VIEWPORT, **options: Any) -> Opened:
+        before, clock = options.pop("before", ""), options.pop("clock", False)
+        if before or clock or options or browser.page in [page.page for page in pages]:
+            page = browser.browser.new_context(viewport=viewport, **options).new_page()
+            page.add_init_script(before)
             if clock:  # a clock that a test can advance
                 page.clock.install()
         else:
             page = browser.page
+            page.set_viewport_size(viewport)
         pages.append(Opened(page, path))
         return pages[-1]
 
     yield open_
-    for each in pages:
-        if each.page is browser.page:
-            for event, listener in each.listeners.items():
-                each.page.remove_listener(event, listener)
-            each.page.goto("about:blank")
-            each.page.mouse.move(0, 0)
+    for page in pages:
+        if page.page is browser.page:
+            for event, listener in page.listeners.items():
+                page.page.remove_listener(event, listener)
+            page.page.emulate_media(color_scheme="light", media="screen")
+            page.page.goto("about:blank")
+            page.page.mouse.move(0, 0)
         else:
-            each.page.context.close()
-    for each in pages:
-        assert each.complaints == []
-        assert [url for url in each.requests if not url.startswith("blob:")] == [each.address]
+            page.page.context.close()
+    for page in pages:
+        assert page.complaints == []
+        assert [url for url in page.requests if not url.startswith("blob:")] == [page.address]
 
 
 @pytest.fixture(scope="module")
@@ -271,7 +275,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def drawn(opened: Callable[..., Opened], tmp_path: Path) -> Callable[..., Opened]:
+def drawn(opened: Open, tmp_path: Path) -> Open:
     """Open a page with one panel of 400 pixels, with the points given."""
 
     def draw(

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from .conftest import Opened, made_up, written
+from .conftest import Made, Open, made_up, written
 
-Open = Callable[..., Opened]
+
+def several(n: int = 60, seed: int = 0, **options: Any) -> Made:
+    """Return a made-up sweep in which two columns are mixed to different degrees."""
+    made = made_up(n, **options)
+    rng = np.random.default_rng(seed)
+    maps = []
+    for swept in made.result.maps:
+        low = min(1.0, swept.measures["mixing"] * rng.uniform(0.7, 1.3))
+        by_column = {"mixing (batch)": swept.measures["mixing"], "mixing (kind)": low}
+        maps.append(replace(swept, measures={**swept.measures, **by_column}))
+    return Made(replace(made.result, maps=tuple(maps)), made.columns)
+
+
+KNOWN = {"known": ["batch", "kind"], "other": None}
 
 
 def test_starts_with_one_map_in_two_colours(opened: Open, path: Path) -> None:
@@ -118,13 +132,6 @@ def test_positions_are_those_of_the_map(opened: Open, path: Path) -> None:
     low, high = swept.embedding.min(axis=0), swept.embedding.max(axis=0)
     wanted = 0.5 + (swept.embedding - (low + high) / 2) / (high - low).max()
     np.testing.assert_allclose(np.transpose(positions), wanted[rows], atol=1e-4)
-
-
-def test_no_movement_for_those_who_want_none(opened: Open, path: Path) -> None:
-    page = opened(path, reduced_motion="reduce")
-    page.page.locator("#strength").focus()
-    page.page.keyboard.press("ArrowRight")
-    assert not page.state()["moving"]
 
 
 def test_movements_in_quick_succession_end_at_the_last_map(opened: Open, path: Path) -> None:
@@ -242,21 +249,26 @@ def test_table_and_suggestion_select_the_map(opened: Open, path: Path) -> None:
     assert not page.page.is_visible("#go")  # it is shown already
 
 
-@pytest.mark.parametrize("seeds", [1, 3])
-def test_suggests_what_the_sweep_would_choose(opened: Open, tmp_path: Path, seeds: int) -> None:
+@pytest.mark.parametrize(("seeds", "columns"), [(1, 1), (3, 1), (2, 2)])
+def test_suggests_what_the_sweep_would_choose(
+    opened: Open, tmp_path: Path, seeds: int, columns: int
+) -> None:
     rng = np.random.default_rng(0)
     grid = [
         {"method": "joint", "strength": [1, 0, 0.5], "random_state": list(range(seeds))},
         {"method": "revised", "beta": [1e-9, 1, 1e-3], "random_state": list(range(seeds))},
     ]
-    made = made_up(20, grid=grid, scores=[tuple(pair) for pair in rng.uniform(0, 1, (18, 2))])
-    page = opened(written(tmp_path, made))
-    for share in np.linspace(0, 1, 21):
+    make, known = (several, KNOWN) if columns == 2 else (made_up, {})
+    made = make(20, grid=grid, scores=[tuple(pair) for pair in rng.uniform(0, 1, (18, 2))])
+    page = opened(written(tmp_path, made, **known))
+    asked = rng.uniform(0, 0.9, (30, 2)) if columns == 2 else np.linspace(0, 1, 21)
+    for shares in asked.tolist():
+        target = dict(zip(("batch", "kind"), shares, strict=True)) if columns == 2 else shares
         try:
-            wanted = made.result.maps.index(made.result.best(mixing=share))
+            wanted = made.result.maps.index(made.result.best(mixing=target))
         except ValueError:
             wanted = None
-        assert page.page.evaluate("share => ctsnePage.suggest(share)", share) == wanted
+        assert page.page.evaluate("shares => ctsnePage.suggest(shares)", shares) == wanted
 
 
 def test_works_without_a_mouse(opened: Open, path: Path) -> None:
@@ -308,3 +320,27 @@ def test_works_without_a_mouse(opened: Open, path: Path) -> None:
     assert not page.page.is_visible("#theme") and len(page.state()["selected"]) == 30
     keyboard.press("Escape")
     assert page.state()["selected"] == []
+
+
+def test_colours_and_targets_for_each(opened: Open, tmp_path: Path) -> None:
+    page = opened(written(tmp_path, several(), **KNOWN, mixing={"batch": 0.5, "kind": 0.4}))
+    assert page.page.input_value("#share") == "0.5" and page.page.input_value("#share-1") == "0.4"
+    assert "factored out: batch, kind" in page.text("#about")
+    about = str(page.page.text_content("#about-full"))
+    assert "factored out: batch (2 labels), kind (3 labels)" in about
+    assert "mixing of batch" in page.text("#right-measures")
+    assert "mixing of kind" in page.text("#right-measures")
+    heads = page.page.locator("#settings th").all_text_contents()
+    assert heads[1:3] == ["mixing of batch", "mixing of kind"]
+    page.page.select_option("#right-column", label="kind")
+    assert page.text("#legend-left-title") == "kind"
+    assert page.page.locator("#course-key li").count() == 4
+
+
+def test_a_target_that_is_changed(opened: Open, tmp_path: Path) -> None:
+    page = opened(written(tmp_path, several(), **KNOWN))
+    page.page.fill("#share-1", "1")
+    assert "no setting mixes that far: the nearest is" in page.text("#suggested")
+    page.page.fill("#share-1", "0.1")
+    assert page.state()["suggested"] is not None
+    assert page.page.evaluate("ctsnePage.state().targets") == [0.5, 0.1]

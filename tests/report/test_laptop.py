@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from .conftest import SCORES, Made, Opened, made_up, written
-
-Open = Callable[..., Opened]
+from .conftest import SCORES, Made, Open, Opened, made_up, written
 
 LAPTOP = {"width": 1366, "height": 768}
 # As browsers have it that let no file near the clipboard.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +12,7 @@ import pytest
 from ctsne import ConditionalTSNE
 from ctsne.report import write, write_report
 
-from .conftest import Made, Opened, Running, made_up, written
-
-Open = Callable[..., Opened]
+from .conftest import Made, Open, made_up, written
 
 EVIL = [
     "<script>alert(1)</script>",
@@ -126,32 +122,6 @@ def test_page_of_a_model_without_labels(opened: Open, tmp_path: Path) -> None:
     assert not page.page.is_visible("#left") and page.page.is_visible("#right")
     page.page.fill("#find", "17")
     assert "row\n17" in page.text("#point-facts")
-
-
-def test_works_inside_a_notebook(browser: Running, tmp_path: Path) -> None:
-    text = html.escape(written(tmp_path).read_text("utf-8"))
-    outer = tmp_path / "notebook.html"
-    sandbox = "allow-scripts allow-downloads"
-    outer.write_text(
-        f'<iframe width="900" height="620" sandbox="{sandbox}" srcdoc="{text}"></iframe>', "utf-8"
-    )
-    page = browser.browser.new_context(viewport={"width": 1000, "height": 700}).new_page()
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(outer.as_uri())
-    page.wait_for_timeout(500)
-    (frame,) = page.frames[1:]
-    frame.click("#look-menu summary")
-    frame.select_option("#theme", "dark")
-    frame.click("#legend-right button:has-text('beta')")
-    state = frame.evaluate("ctsnePage.state()")
-    assert len(state["selected"]) == 20 and state["look"]["theme"] == "dark"
-    assert frame.evaluate("document.documentElement.scrollWidth") <= 900
-    with page.expect_download() as download:
-        frame.click("#download")
-    assert download.value.suggested_filename == "selected-points.csv"
-    page.context.close()
-    assert complaints == []
 
 
 def test_page_of_maps_on_a_line(opened: Open, tmp_path: Path) -> None:

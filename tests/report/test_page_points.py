@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,9 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.path import Path as Polygon
 
-from .conftest import Made, Opened, made_up, written
-
-Open = Callable[..., Opened]
+from .conftest import Made, Open, Opened, made_up, written
 
 
 def drag(opened: Opened, corners: np.ndarray[Any, Any]) -> None:

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -71,21 +70,6 @@ def test_only_scripts_with_a_known_digest_may_run(tmp_path: Path) -> None:
     assert re.findall(r"'sha256-([^']+)'", page.policy) == digests
     assert page.policy.startswith("default-src 'none';") and "http" not in page.policy
     assert "unsafe" not in page.policy
-
-
-def test_no_text_of_the_data_becomes_an_element(tmp_path: Path) -> None:
-    plain = written(tmp_path)
-    columns = {EVIL: [EVIL, "b"] * 30, "batch": ["a", EVIL] * 30}
-    evil = written(
-        tmp_path, columns=columns, names=[EVIL] * 60, title=EVIL, provenance={EVIL: [EVIL]}
-    )
-    count = [evil.elements.count("script"), plain.elements.count("script")]
-    assert count[0] == count[1] - 1  # one column less
-    assert [each for each in evil.elements if each != "script"] == [
-        each for each in plain.elements if each != "script"
-    ]
-    assert evil.data("facts")["names"] == [EVIL] * 60
-    assert evil.data("provenance") == {EVIL: [EVIL]}
 
 
 def test_arrays_are_those_of_the_sweep(tmp_path: Path) -> None:
@@ -165,9 +149,3 @@ def test_size_stays_bounded(tmp_path: Path) -> None:
     assert sum(batch["counts"]) == MOST_POINTS
     shown = np.bincount(rows % 2)
     assert batch["counts"] == shown.tolist() and facts["notShown"] == 10_001
-
-
-def test_needs_no_bokeh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "bokeh", None)
-    page = written(tmp_path)
-    assert "bokeh" not in "".join(text for _, text in page.scripts).lower()

@@ -1,21 +1,23 @@
-"""The drawing of one panel, alone on a page, in a real browser."""
+"""One panel, alone on a page, in a real browser: its points, its names, and pictures of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from .conftest import Opened
-from .panel import COLORS, CORNERS, UNIFORM, WHOLE, color_at, image, in_pixels, is_near
+from .conftest import Open, Opened
+from .panel import COLORS, CORNERS, RNG, UNIFORM, WHOLE, color_at, image, in_pixels, is_near
+
+_SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.mark.parametrize("insist", [False, True], ids=["pixels", "webgl"])
 def test_each_point_has_its_colour_and_a_highlight_fades_the_others(
-    drawn: Callable[..., Opened], insist: bool
+    drawn: Open, insist: bool
 ) -> None:
     page = drawn(CORNERS, np.array([1, 2, 3, 1]), insist=insist)
     places = in_pixels(CORNERS)
@@ -35,7 +37,7 @@ def test_each_point_has_its_colour_and_a_highlight_fades_the_others(
 
 
 @pytest.mark.parametrize("insist", [False, True], ids=["pixels", "webgl"])
-def test_codes_may_have_any_size(drawn: Callable[..., Opened], insist: bool) -> None:
+def test_codes_may_have_any_size(drawn: Open, insist: bool) -> None:
     page = drawn(CORNERS, np.array([1, 2, 3, 1]), insist=insist)
     for kind, last in (("Uint8Array", 3), ("Uint32Array", 70_000)):
         page.page.evaluate(f"""() => {{
@@ -49,7 +51,7 @@ def test_codes_may_have_any_size(drawn: Callable[..., Opened], insist: bool) -> 
         assert all(is_near(pixel, color) for pixel, color in zip(found, wanted, strict=True))
 
 
-def test_webgl_and_pixels_draw_the_same(drawn: Callable[..., Opened]) -> None:
+def test_webgl_and_pixels_draw_the_same(drawn: Open) -> None:
     codes = np.arange(4000) % 3 + 1
     images = []
     for insist in (False, True):
@@ -63,7 +65,7 @@ def test_webgl_and_pixels_draw_the_same(drawn: Callable[..., Opened]) -> None:
     assert np.abs(images[0].mean(axis=(0, 1)) - images[1].mean(axis=(0, 1))).max() < 2
 
 
-def test_highlighted_points_lie_above_the_others(drawn: Callable[..., Opened]) -> None:
+def test_highlighted_points_lie_above_the_others(drawn: Open) -> None:
     page = drawn(np.full((50, 2), 0.5, np.float32), np.where(np.arange(50) == 7, 3, 1))
     page.page.evaluate(
         "ctsnePage.panel.highlight(Uint8Array.from({ length: 50 }, (_, i) => Number(i === 7)))"
@@ -73,9 +75,7 @@ def test_highlighted_points_lie_above_the_others(drawn: Callable[..., Opened]) -
 
 
 @pytest.mark.parametrize("insist", [False, True])
-def test_points_without_a_value_lie_below_the_others(
-    drawn: Callable[..., Opened], insist: bool
-) -> None:
+def test_points_without_a_value_lie_below_the_others(drawn: Open, insist: bool) -> None:
     page = drawn(
         np.full((50, 2), 0.5, np.float32), np.where(np.arange(50) == 7, 3, 0), insist=insist
     )
@@ -84,7 +84,7 @@ def test_points_without_a_value_lie_below_the_others(
     assert max(red, green) < 60
 
 
-def test_half_a_million_points_are_all_drawn_at_rest(drawn: Callable[..., Opened]) -> None:
+def test_half_a_million_points_are_all_drawn_at_rest(drawn: Open) -> None:
     points = np.random.default_rng(0).random((500_000, 2), np.float32)
     page = drawn(points)
     assert page.page.evaluate("ctsnePage.panel.drawn()") == 500_000
@@ -116,7 +116,7 @@ _SLOW_FRAMES = """
 """
 
 
-def test_a_sample_moves_if_frames_are_slow(drawn: Callable[..., Opened]) -> None:
+def test_a_sample_moves_if_frames_are_slow(drawn: Open) -> None:
     n = 40_000
     page = drawn(np.resize(UNIFORM, (n, 2)), before=_SLOW_FRAMES)
     page.page.evaluate(
@@ -135,7 +135,7 @@ def test_a_sample_moves_if_frames_are_slow(drawn: Callable[..., Opened]) -> None
     assert page.page.evaluate("ctsnePage.panel.frames().every((passed) => passed >= 40)")
 
 
-def test_reduced_motion_shows_the_next_map_at_once(drawn: Callable[..., Opened]) -> None:
+def test_reduced_motion_shows_the_next_map_at_once(drawn: Open) -> None:
     page = drawn(CORNERS, np.array([1, 1, 1, 1]), reduced_motion="reduce")
     assert page.page.evaluate(
         """() => new Promise((resolve) => {
@@ -161,9 +161,7 @@ def _inside(points: NDArray[Any], line: NDArray[Any]) -> NDArray[np.intp]:
 @pytest.mark.parametrize(
     ("key", "mode"), [(None, "replace"), ("Control", "add"), ("Alt", "remove")]
 )
-def test_a_lasso_selects_exactly_the_points_inside(
-    drawn: Callable[..., Opened], key: str | None, mode: str
-) -> None:
+def test_a_lasso_selects_exactly_the_points_inside(drawn: Open, key: str | None, mode: str) -> None:
     page = drawn(UNIFORM)
     turns = np.arange(11) * 4 * np.pi / 11  # a star that crosses itself
     corners = np.round(200 + 150 * np.column_stack([np.cos(turns), np.sin(turns)]))
@@ -184,7 +182,7 @@ def test_a_lasso_selects_exactly_the_points_inside(
     assert 100 < len(points) < 2500
 
 
-def test_the_nearest_point_within_reach_is_found(drawn: Callable[..., Opened]) -> None:
+def test_the_nearest_point_within_reach_is_found(drawn: Open) -> None:
     points = UNIFORM[:150]
     page = drawn(points)
     mouse = page.page.mouse
@@ -200,7 +198,7 @@ def test_the_nearest_point_within_reach_is_found(drawn: Callable[..., Opened]) -
     assert any(point is not None for point in wanted)
 
 
-def test_highlighted_points_are_found_before_the_ones_below(drawn: Callable[..., Opened]) -> None:
+def test_highlighted_points_are_found_before_the_ones_below(drawn: Open) -> None:
     page = drawn(np.array([[0.5, 0.5], [0.508, 0.5]], np.float32))  # three pixels apart
     page.page.mouse.move(200, 200)
     page.page.evaluate("ctsnePage.panel.highlight(Uint8Array.of(0, 1))")
@@ -209,7 +207,7 @@ def test_highlighted_points_are_found_before_the_ones_below(drawn: Callable[...,
     assert page.page.evaluate("ctsnePage.said.hover") == [0, 1, 0]
 
 
-def test_a_tap_gives_the_point_and_selects_nothing(drawn: Callable[..., Opened]) -> None:
+def test_a_tap_gives_the_point_and_selects_nothing(drawn: Open) -> None:
     page = drawn(CORNERS)
     page.page.mouse.click(*(in_pixels(CORNERS)[2] + 2))
     page.page.mouse.click(200, 200)
@@ -219,7 +217,7 @@ def test_a_tap_gives_the_point_and_selects_nothing(drawn: Callable[..., Opened])
 
 
 def test_the_wheel_zooms_at_the_pointer_and_a_double_click_shows_the_whole_map(
-    drawn: Callable[..., Opened],
+    drawn: Open,
 ) -> None:
     page = drawn(CORNERS, np.array([1, 2, 3, 1]))
     place = in_pixels(CORNERS)[1]
@@ -236,7 +234,7 @@ def test_the_wheel_zooms_at_the_pointer_and_a_double_click_shows_the_whole_map(
     assert page.page.evaluate("ctsnePage.said.view.at(-1)") == WHOLE
 
 
-def test_a_drag_moves_the_map_and_shift_swaps_the_two_drags(drawn: Callable[..., Opened]) -> None:
+def test_a_drag_moves_the_map_and_shift_swaps_the_two_drags(drawn: Open) -> None:
     page = drawn(CORNERS)
     mouse = page.page.mouse
     page.page.evaluate("ctsnePage.panel.view({ x: 0.5, y: 0.5, side: 0.5 })")
@@ -262,7 +260,7 @@ def test_a_drag_moves_the_map_and_shift_swaps_the_two_drags(drawn: Callable[...,
     page.page.keyboard.up("Shift")
 
 
-def test_keys_move_and_zoom_the_focused_map(drawn: Callable[..., Opened]) -> None:
+def test_keys_move_and_zoom_the_focused_map(drawn: Open) -> None:
     page = drawn(CORNERS)
     page.page.keyboard.press("Tab")
     for key in ("+", "+", "ArrowRight", "ArrowUp", "-", "0"):
@@ -276,7 +274,7 @@ def test_keys_move_and_zoom_the_focused_map(drawn: Callable[..., Opened]) -> Non
     assert views[-1] == WHOLE
 
 
-def test_two_fingers_zoom(drawn: Callable[..., Opened]) -> None:
+def test_two_fingers_zoom(drawn: Open) -> None:
     page = drawn(CORNERS)
     page.page.evaluate(
         """() => {
@@ -297,7 +295,7 @@ def test_two_fingers_zoom(drawn: Callable[..., Opened]) -> None:
     assert said["select"] == [] and said["tap"] == []
 
 
-def test_a_lost_card_is_replaced_until_it_returns(drawn: Callable[..., Opened]) -> None:
+def test_a_lost_card_is_replaced_until_it_returns(drawn: Open) -> None:
     page = drawn(CORNERS, np.array([1, 2, 3, 1]), insist=True)
     place = in_pixels(CORNERS)[2]
     kind = """() => {
@@ -325,7 +323,7 @@ def test_a_lost_card_is_replaced_until_it_returns(drawn: Callable[..., Opened]) 
 
 
 def test_a_panel_follows_the_size_of_its_box_and_of_the_pixels(
-    drawn: Callable[..., Opened],
+    drawn: Open,
 ) -> None:
     page = drawn(CORNERS, np.array([1, 2, 3, 1]), device_scale_factor=2)
     size = (
@@ -338,3 +336,167 @@ def test_a_panel_follows_the_size_of_its_box_and_of_the_pixels(
     assert page.page.evaluate(size) == [[1200, 800]] * 2
     # The shorter side shows the whole map, and the centre stays in the middle.
     assert is_near(color_at(page, 2 * (in_pixels(CORNERS)[1] + [100, 0])), COLORS[2])
+
+
+def _blobs(kinds: int, each: int = 200) -> tuple[NDArray[Any], NDArray[Any]]:
+    rng = np.random.default_rng(8)
+    centers = rng.uniform(0.05, 0.95, (kinds, 2))
+    codes = np.repeat(np.arange(kinds), each)
+    points = np.clip(centers[codes] + rng.normal(0, 0.02, (len(codes), 2)), 0, 1)
+    order = rng.permutation(len(codes))
+    return points[order].astype(np.float32), codes[order] + 1
+
+
+def _name(page: Opened, texts: list[str]) -> list[dict[str, Any]]:
+    page.page.evaluate("texts => ctsnePage.panel.names({ codes: ctsnePage.codes, texts })", texts)
+    page.settle()
+    named: list[dict[str, Any]] = page.page.evaluate("ctsnePage.panel.named()")
+    return named
+
+
+@pytest.mark.parametrize("kinds", [6, 64])
+def test_no_name_covers_another_or_leaves_the_panel(drawn: Open, kinds: int) -> None:
+    page = drawn(*_blobs(kinds), colors=["#808080"] * (kinds + 1), size=(400, 300))
+    texts = [f"a long name of some cell type, number {place}" for place in range(kinds)]
+    named = _name(page, texts)
+    boxes = np.array([[name[key] for key in ("x", "y", "width", "height")] for name in named])
+    assert len(named) >= min(kinds, 20)
+    assert len({name["text"] for name in named}) == len(named)
+    low, high = boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2
+    assert (low >= 0).all() and (high <= [400, 300]).all()
+    apart = (low[:, None] >= high - 1e-6) | (high[:, None] - 1e-6 <= low)
+    assert (apart.any(axis=2) | np.eye(len(boxes), dtype=bool)).all()
+    page.page.evaluate("ctsnePage.panel.names(null)")
+    page.settle()
+    assert page.page.evaluate("ctsnePage.panel.named()") == []
+
+
+def test_the_name_of_a_highlighted_label_comes_first(drawn: Open) -> None:
+    points, codes = _blobs(64, each=40)
+    page = drawn(points, codes, colors=["#808080"] * 65)
+    texts = [f"a long name of some cell type, number {place}" for place in range(64)]
+    named = {name["anchor"]["code"] for name in _name(page, texts)}
+    left_out = next(code for code in range(1, 65) if code not in named)
+    page.page.evaluate(
+        """code => ctsnePage.panel.highlight(
+            Uint8Array.from(ctsnePage.codes, (own) => Number(own === code)))""",
+        left_out,
+    )
+    page.settle()
+    first = page.page.evaluate("ctsnePage.panel.named()[0].anchor.code")
+    assert first == left_out
+
+
+def test_the_name_of_a_split_type_lies_on_its_larger_part(drawn: Open) -> None:
+    left, right = np.array([0.2, 0.5]), np.array([0.8, 0.5])
+    spread = RNG.normal(0, 0.02, (1000, 2))
+    points = np.where(np.arange(1000)[:, None] < 550, left, right) + spread
+    page = drawn(points.astype(np.float32), np.ones(1000))
+    (name,) = _name(page, ["split"])
+    assert np.hypot(name["anchor"]["x"] - 0.2, name["anchor"]["y"] - 0.5) < 0.04
+
+
+def test_the_name_of_a_rare_split_type_lies_on_one_of_its_parts(
+    drawn: Open,
+) -> None:
+    parts = np.array([[0.5, 0.1], [0.1, 0.5], [0.9, 0.5], [0.5, 0.9]])
+    rare = np.repeat(parts, [4, 3, 3, 3], axis=0) + RNG.uniform(-0.01, 0.01, (13, 2))
+    points = np.concatenate([0.4 + 0.2 * UNIFORM, rare]).astype(np.float32)
+    page = drawn(points, np.repeat([1, 2], [len(UNIFORM), 13]))
+    (named,) = (name for name in _name(page, ["many", "rare"]) if name["text"] == "rare")
+    place = [named["anchor"][key] for key in "xy"]
+    assert np.hypot(*(parts - place).T).min() < 0.03
+
+
+def test_a_label_spread_over_the_map_has_no_name(drawn: Open) -> None:
+    codes = np.random.default_rng(6).integers(1, 4, 4000)
+    points = UNIFORM.copy()
+    points[codes == 3] = points[codes == 3] / 4
+    page = drawn(points, codes)
+    assert [name["text"] for name in _name(page, ["one", "two", "corner"])] == ["corner"]
+
+
+def test_the_name_of_a_small_cluster_does_not_cover_it(drawn: Open) -> None:
+    points, codes = _blobs(4)
+    points = CORNERS[codes - 1] + 0.02 * (points - 0.5)
+    page = drawn(points.astype(np.float32), codes, colors=["#808080"] * 5)
+    named = _name(page, [f"a name of type {place}" for place in range(4)])
+    assert len(named) == 4
+    for name in named:
+        own = in_pixels(points)[codes == name["anchor"]["code"]]
+        assert np.abs(own[:, 1] - name["y"]).min() > 6
+
+
+def test_names_are_of_what_is_seen(drawn: Open) -> None:
+    points = np.random.default_rng(2).uniform(0.3, 0.7, (2000, 2))
+    points[:300] = [0.05, 0.05]
+    page = drawn(points.astype(np.float32), np.where(np.arange(2000) < 300, 2, 1))
+    texts = ["everywhere", "in a corner"]
+    assert [name["text"] for name in _name(page, texts)] == texts
+    page.page.evaluate("ctsnePage.panel.view({ x: 0.65, y: 0.65, side: 0.1 })")
+    page.settle()
+    (name,) = page.page.evaluate("ctsnePage.panel.named()")
+    assert name["text"] == "everywhere" and abs(name["x"] - 200) < 40
+    page.page.evaluate("ctsnePage.panel.view({ x: 0.05, y: 0.05, side: 0.1 })")
+    page.settle()
+    assert [each["text"] for each in page.page.evaluate("ctsnePage.panel.named()")] == texts[1:]
+
+
+def test_names_stay_different_when_they_are_shortened(drawn: Open) -> None:
+    page = drawn(CORNERS)
+    texts = [
+        "a very long name that differs at the end 1",
+        "a very long name that differs at the end 2",
+        "a very long one that A differs in the middle, and ends alike",
+        "a very long one that B differs in the middle, and ends alike",
+        "short",
+        "𝒳" * 60,
+    ]
+    short = page.page.evaluate(
+        "texts => ctsnePage.shortened(texts, 20, (text) => Array.from(text).length)", texts
+    )
+    assert len(set(short)) == len(texts)
+    assert all(len(text) <= 20 for text in short) and "short" in short
+    assert short[0].endswith("end 1") and short[1].endswith("end 2")
+    assert "A differs" in short[2]
+    twice = page.page.evaluate(
+        "text => ctsnePage.shortened([text, text], 20, (each) => each.length)", texts[0]
+    )
+    assert twice[0] == twice[1] and len(twice[0]) <= 20
+
+
+def test_pictures_show_what_is_seen(drawn: Open) -> None:
+    page = drawn(CORNERS, np.array([1, 2, 3, 1]))
+    page.page.evaluate("ctsnePage.panel.ring(2)")
+    _name(page, ["red", "green", "blue"])
+    picture = image(page, "ctsnePage.panel.picture(2)")
+    assert picture.shape == (800, 800, 3)
+    places = np.floor(2 * in_pixels(CORNERS)).astype(int)
+    assert picture[places[3][1], places[3][0], 0] > 190  # a red point without a name on it
+    root = ElementTree.fromstring(page.page.evaluate("ctsnePage.panel.svg()"))
+    circles = [each for each in root.iter(f"{_SVG}circle") if each.get("stroke") is None]
+    found = [(float(each.get("cx", "")), float(each.get("cy", ""))) for each in circles]
+    np.testing.assert_allclose(found, in_pixels(CORNERS), atol=0.01)
+    assert [each.get("fill") for each in circles] == [COLORS[code] for code in (1, 2, 3, 1)]
+    assert len(list(root.iter(f"{_SVG}circle"))) == 4 + 2  # and the ring
+
+
+def test_hostile_names_stay_text_in_an_svg(drawn: Open) -> None:
+    texts = ["</text><script>alert(1)</script>", "a\x00\x0b\ufffe&\"'<", "קוד \u202e abc"]
+    page = drawn(CORNERS[:3], np.array([1, 2, 3]))
+    assert len(_name(page, texts)) == 3
+    svg = page.page.evaluate("ctsnePage.panel.svg()")
+    root = ElementTree.fromstring(svg)
+    assert list(root.iter(f"{_SVG}script")) == []
+    found = {each.text for each in root.iter(f"{_SVG}text")}
+    assert "a\ufffd\ufffd\ufffd&\"'<" in found and texts[2] in found
+    assert {each.get("direction") for each in root.iter(f"{_SVG}text")} == {None, "rtl"}
+
+
+def test_many_points_are_a_picture_within_the_svg(drawn: Open) -> None:
+    page = drawn(np.random.default_rng(1).random((20_001, 2), np.float32))
+    root = ElementTree.fromstring(page.page.evaluate("ctsnePage.panel.svg()"))
+    (image,) = root.iter(f"{_SVG}image")
+    address = image.get("{http://www.w3.org/1999/xlink}href", "")
+    assert address.startswith("data:image/png;base64,")
+    assert list(root.iter(f"{_SVG}circle")) == []
