@@ -1,28 +1,101 @@
-"""Mixing: the Laplacian score as a share of its value for random labels."""
+"""Measures of the labels nearby: Laplacian score, mixing, LISI, accuracy, private populations."""
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.neighbors import KNeighborsClassifier
 
-from ctsne import evaluate
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.evaluate import (
     expected_laplacian,
+    expected_lisi,
+    knn_accuracy,
     laplacian,
+    lisi,
     map_neighbors,
     mixing,
     mixing_by_label,
+    private_populations,
+    sample_points,
 )
 
+from .. import reference as formulas
+from .cases import Case, cases
+
+LINE = [[0.0], [1.0], [3.0], [7.0]]
 RNG = np.random.default_rng(0)
 MAP = RNG.normal(size=(600, 2))
 LABELS = np.array(["a", "b", "c"])[RNG.choice(3, 600, p=[0.6, 0.3, 0.1])]
 
 
-def plain_by_label(Y: Any, labels: Any, k: int) -> dict[Any, float]:
+# Laplacian score
+
+
+@settings(deadline=None)
+@given(cases())
+def test_laplacian_agrees_with_the_reference(case: Case) -> None:
+    expected = formulas.laplacian_values(case.embedding, case.codes, case.k)
+    found = laplacian(case.embedding, case.labels, k=case.k, pointwise=True)
+    np.testing.assert_allclose(found, expected)
+    some = laplacian(
+        case.embedding, case.labels, k=case.k, pointwise=True, sample=0.4, random_state=1
+    )
+    np.testing.assert_allclose(some, expected[sample_points(len(case.codes), 0.4, 1)])
+    mean = formulas.laplacian(case.embedding, case.codes, case.k)
+    score = laplacian(case.embedding, case.labels, k=case.k)
+    assert score == pytest.approx(mean, abs=1e-12, nan_ok=True)
+    random = formulas.expected_laplacian(case.codes)
+    assert expected_laplacian(case.labels) == pytest.approx(random, abs=1e-12, nan_ok=True)
+
+
+def test_laplacian_by_hand() -> None:
+    # Nearest: 0-1, 1-0, 2-1, 3-2.
+    assert laplacian(LINE, ["a", "a", "b", "b"], k=1) == 0.25
+    assert laplacian(LINE, ["a", "b", "a", "b"], k=1) == 1.0
+    # Points 0 and 2 have only the unlabelled point 1 as a neighbour, so only point 3 counts.
+    assert laplacian(LINE, ["a", None, "b", "b"], k=1) == 0.0
+    assert expected_laplacian(["a", "a", "b", "b", None]) == pytest.approx(8 / 12)
+    assert laplacian(LINE, ["a"] * 4, k=2) == 0.0 and expected_laplacian(["a"] * 4) == 0.0
+    # Nothing to compare.
+    assert math.isnan(laplacian(LINE, ["a", None, None, "a"], k=1))
+    assert math.isnan(laplacian(LINE, [None] * 4, k=1))
+    assert math.isnan(expected_laplacian([None, "a"]))
+
+
+def test_random_labels_give_the_expected_scores() -> None:
+    embedding, labels = RNG.normal(size=(3000, 2)), RNG.choice(3, 3000, p=[0.6, 0.3, 0.1])
+    assert laplacian(embedding, labels) == pytest.approx(expected_laplacian(labels), abs=0.01)
+    assert lisi(embedding, labels) == pytest.approx(expected_lisi(labels), rel=0.05)
+    assert mixing(embedding, labels) == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"embedding": [0.0, 1.0, 2.0, 3.0]}, "2D array"),
+        ({"embedding": [[0.0], [1.0], [2.0], [np.inf]]}, "embedding .*row 3"),
+        ({"labels": ["a"]}, "labels .*4 points.*1"),
+        ({"labels": None}, "labels .*None"),
+        ({"k": 3}, "k must be at most 2 for 4 points, got 3"),
+    ],
+)
+def test_laplacian_refuses(changes: dict[str, Any], names: str) -> None:
+    arguments: dict[str, Any] = {"embedding": LINE, "labels": list("abab"), "k": 1, **changes}
+    with pytest.raises((ValueError, TypeError), match=names):
+        laplacian(**arguments)
+
+
+# Mixing: the score as a share of its value for random labels
+
+
+def counted_by_label(Y: Any, labels: Any, k: int) -> dict[Any, float]:
     """Mean share of other labels among neighbours, over that of all other points."""
     found = {}
     D = ((Y[:, None] - Y[None]) ** 2).sum(axis=2)
@@ -35,28 +108,22 @@ def plain_by_label(Y: Any, labels: Any, k: int) -> dict[Any, float]:
     return found
 
 
-def test_is_the_laplacian_over_the_expected_one() -> None:
-    for k in (5, NEIGHBORHOOD):
-        expected = laplacian(MAP, LABELS, k=k) / expected_laplacian(LABELS)
-        assert mixing(MAP, LABELS, k=k) == pytest.approx(expected, abs=1e-12)
+@pytest.mark.parametrize("k", [5, NEIGHBORHOOD])
+def test_mixing_is_the_laplacian_over_the_expected_one(k: int) -> None:
+    expected = laplacian(MAP, LABELS, k=k) / expected_laplacian(LABELS)
+    assert mixing(MAP, LABELS, k=k) == pytest.approx(expected, abs=1e-12)
+    pulled = MAP + 1.5 * (LABELS == "b")[:, None]
+    by_label = counted_by_label(pulled, LABELS, k)
+    found = mixing_by_label(pulled, LABELS, k=k)
+    assert found == pytest.approx(by_label)
+    assert list(found.values()) == sorted(found.values())  # the least mixed first
     assert mixing(MAP, LABELS) == mixing(MAP, LABELS, k=30)
 
 
-def test_random_labels_are_mixed_and_separate_ones_are_not() -> None:
-    assert mixing(MAP, LABELS) == pytest.approx(1, abs=0.05)
+def test_separate_labels_are_not_mixed() -> None:
     apart = MAP + 100.0 * np.unique(LABELS, return_inverse=True)[1][:, None]
     assert mixing(apart, LABELS) == 0
     assert mixing_by_label(apart, LABELS) == {"a": 0, "b": 0, "c": 0}
-
-
-@pytest.mark.parametrize("k", [5, 30])
-def test_by_label_as_counted(k: int) -> None:
-    pulled = MAP + 1.5 * (LABELS == "b")[:, None]
-    expected = plain_by_label(pulled, LABELS, k)
-    found = mixing_by_label(pulled, LABELS, k=k)
-    assert found == pytest.approx(expected)
-    assert list(found.values()) == sorted(found.values())  # the least mixed first
-    assert next(iter(found)) == min(expected, key=lambda label: expected[label])
 
 
 def test_missing_labels_are_left_out() -> None:
@@ -66,16 +133,22 @@ def test_missing_labels_are_left_out() -> None:
     assert mixing(MAP, labels) == pytest.approx(expected)
     shares = laplacian(MAP, labels, k=30, pointwise=True)
     labelled = sum(label is not None for label in labels)
-    for label, value in mixing_by_label(MAP, labels).items():
+    by_label = mixing_by_label(MAP, labels)
+    assert set(by_label) == {"a", "b", "c"}
+    for label, value in by_label.items():
         random = (labelled - (labels == label).sum()) / (labelled - 1)
         assert value == pytest.approx(shares[labels == label].mean() / random)
-    assert set(mixing_by_label(MAP, labels)) == {"a", "b", "c"}
 
 
 @pytest.mark.parametrize("labels", [["a"] * 600, [None] * 600, ["a", *[None] * 599]])
-def test_nothing_to_measure(labels: Any) -> None:
+def test_nothing_to_mix(labels: Any) -> None:
     assert np.isnan(mixing(MAP, labels))
     assert mixing_by_label(MAP, labels) == {}
+
+
+def test_every_point_with_a_label_of_its_own_is_mixed() -> None:
+    assert mixing(MAP, np.arange(600)) == 1
+    assert set(mixing_by_label(MAP, np.arange(600)).values()) == {1.0}
 
 
 def test_few_points_have_small_neighbourhoods() -> None:
@@ -91,12 +164,9 @@ def test_neighbours_given_are_taken() -> None:
 
 
 def test_many_points_are_measured_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    module = sys.modules["ctsne.evaluate.mixing"]
     assert MEASURED_POINTS == 5000
     whole = mixing(MAP, LABELS)
-    monkeypatch.setattr(module, "MEASURED_POINTS", 200)
+    monkeypatch.setattr(sys.modules["ctsne.evaluate.mixing"], "MEASURED_POINTS", 200)
     sampled = mixing(MAP, LABELS)
     expected = laplacian(MAP, LABELS, k=30, sample=200, random_state=0)
     assert sampled == pytest.approx(expected / expected_laplacian(LABELS))
@@ -106,29 +176,135 @@ def test_many_points_are_measured_by_a_sample(monkeypatch: pytest.MonkeyPatch) -
     assert {"a", "b", "c"} <= set(mixing_by_label(MAP, rare)) <= {"a", "b", "c", "rare"}
 
 
-def test_same_for_any_number_of_threads() -> None:
+def test_the_number_of_threads_changes_nothing() -> None:
     assert mixing(MAP, LABELS, n_jobs=1) == mixing(MAP, LABELS, n_jobs=2)
     assert mixing_by_label(MAP, LABELS, n_jobs=1) == mixing_by_label(MAP, LABELS, n_jobs=2)
 
 
-def test_a_point_as_label_for_itself() -> None:
-    assert mixing(MAP, np.arange(600)) == 1
-    assert set(mixing_by_label(MAP, np.arange(600)).values()) == {1.0}
-
-
 @pytest.mark.parametrize("measure", [mixing, mixing_by_label])
-def test_refuses(measure: Any) -> None:
-    for arguments, message in (
-        ((MAP, LABELS[:-1]), "599"),
-        ((MAP, None), "label column"),
-        ((MAP[:, 0], LABELS), "2D array"),
-        ((np.where(MAP > 2, np.nan, MAP), LABELS), "NaN"),
-    ):
-        with pytest.raises((TypeError, ValueError), match=message):
-            measure(*arguments)
-    with pytest.raises((TypeError, ValueError), match="k must be"):
-        measure(MAP, LABELS, k=0)
+@pytest.mark.parametrize(
+    ("embedding", "labels", "k", "names"),
+    [
+        (MAP, LABELS[:-1], 30, "599"),
+        (MAP, None, 30, "label column"),
+        (MAP[:, 0], LABELS, 30, "2D array"),
+        (np.where(MAP > 2, np.nan, MAP), LABELS, 30, "NaN"),
+        (MAP, LABELS, 0, "k must be"),
+    ],
+)
+def test_mixing_refuses(measure: Any, embedding: Any, labels: Any, k: int, names: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=names):
+        measure(embedding, labels, k=k)
 
 
-def test_is_offered() -> None:
-    assert {"mixing", "mixing_by_label"} <= set(evaluate.__all__)
+# LISI
+
+
+@given(cases(smallest=5, largest=30), st.floats(0, 1))
+def test_lisi_agrees_with_the_reference(case: Case, share: float) -> None:
+    perplexity = 1 + share * ((len(case.codes) - 2) / 3 - 1)
+    expected = formulas.lisi_values(case.embedding, case.codes, perplexity)
+    values = lisi(case.embedding, case.labels, perplexity=perplexity, pointwise=True)
+    np.testing.assert_allclose(values, expected, rtol=1e-4)
+    there = expected[~np.isnan(expected)]
+    mean = there.mean() if len(there) else np.nan
+    value = lisi(case.embedding, case.labels, perplexity=perplexity)
+    assert value == pytest.approx(mean, rel=1e-4, nan_ok=True)
+
+
+def test_lisi_agrees_with_harmony() -> None:
+    harmonypy = pytest.importorskip("harmonypy")
+    labels = RNG.integers(0, 4, 600)
+    embedding = RNG.normal(size=(600, 2)) + 0.7 * labels[:, None]
+    expected = harmonypy.compute_lisi(embedding, {"batch": labels}, ["batch"], 30)[:, 0]
+    np.testing.assert_allclose(lisi(embedding, labels, pointwise=True), expected, atol=1e-4)
+    values = lisi(embedding, labels, pointwise=True, sample=100)
+    np.testing.assert_allclose(values, expected[sample_points(600, 100)], atol=1e-4)
+    assert lisi(map_neighbors(embedding), labels) == pytest.approx(expected.mean(), abs=1e-5)
+
+
+def test_lisi_of_one_label_and_of_even_mixing() -> None:
+    # All points in one place: three neighbours of equal weight, two of one label.
+    assert lisi(np.zeros((8, 2)), ["a"] * 8, perplexity=1) == 1
+    values = lisi(np.zeros((8, 2)), list("aaabbbbb"), perplexity=1, pointwise=True)
+    assert values.tolist() == pytest.approx([1.8] * 3 + [1.0] * 5)
+    assert expected_lisi([*"abab", None]) == 2
+    assert math.isnan(expected_lisi([None]))
+    assert math.isnan(lisi(np.zeros((8, 2)), [None] * 8, perplexity=1))
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"perplexity": 0.5}, "perplexity must be a number from 1 to 6"),
+        ({"perplexity": 7}, "perplexity must be .* from 1 to 6.*20 points"),
+        ({"labels": None}, "labels .*None"),
+        ({"embedding": [[0.0]] * 4, "labels": list("abab")}, "at least 5 points, got 4"),
+    ],
+)
+def test_lisi_refuses(changes: dict[str, Any], names: str) -> None:
+    arguments: dict[str, Any] = {"embedding": np.eye(20), "labels": ["a"] * 20, "perplexity": 2}
+    with pytest.raises((ValueError, TypeError), match=names):
+        lisi(**{**arguments, **changes})
+
+
+# Nearest-neighbour accuracy
+
+
+@given(cases(largest=30))
+def test_accuracy_agrees_with_the_reference(case: Case) -> None:
+    expected = formulas.knn_hits(case.embedding, case.codes, case.k)
+    values = knn_accuracy(case.embedding, case.labels, k=case.k, pointwise=True)
+    np.testing.assert_array_equal(values, expected)
+    some = knn_accuracy(case.embedding, case.labels, k=case.k, pointwise=True, sample=2)
+    np.testing.assert_array_equal(some, expected[sample_points(len(case.codes), 2)])
+
+
+def test_accuracy_agrees_with_scikit_learn() -> None:
+    labels = RNG.integers(0, 2, 100)
+    embedding = RNG.normal(size=(100, 2)) + labels[:, None]
+    hits = []
+    for i in range(100):
+        rest = np.arange(100) != i
+        model = KNeighborsClassifier(15).fit(embedding[rest], labels[rest])
+        hits.append(model.predict(embedding[[i]])[0] == labels[i])
+    assert knn_accuracy(embedding, labels, k=15) == np.mean(hits)
+
+
+def test_accuracy_by_hand() -> None:
+    # Two neighbours of different labels: the nearer one decides, whatever the labels are called.
+    assert knn_accuracy(LINE, list("aabb"), k=2, pointwise=True).tolist() == [1, 1, 0, 1]
+    assert knn_accuracy(LINE, list("bbaa"), k=2, pointwise=True).tolist() == [1, 1, 0, 1]
+    values = knn_accuracy(LINE, ["a", None, "a", "b"], k=2, pointwise=True)
+    np.testing.assert_array_equal(values, [1, np.nan, 1, 0])
+    assert math.isnan(knn_accuracy(LINE, [None] * 4, k=2))
+
+
+# Private populations
+
+
+def test_only_types_under_one_label_are_private() -> None:
+    Y, labels = MAP[:90], np.arange(90) % 2
+    types = np.where(np.arange(90) < 30, "shared", np.where(labels == 0, "left", "right"))
+    found = {
+        population.kind: population for population in private_populations(Y, labels, types, k=5)
+    }
+    assert set(found) == {"left", "right"}
+    assert found["left"].label == 0 and found["left"].points == 30
+    near = map_neighbors(Y, k=5).indices[types == "left"]
+    assert found["left"].wrong == pytest.approx((types[near] != "left").mean())
+
+
+def test_a_population_by_itself_has_no_wrong_neighbours() -> None:
+    Y, own = MAP[:100].copy(), np.arange(100) < 40
+    Y[own] += 50
+    labels = np.where(own, "a", np.array(["a", "b"])[np.arange(100) % 2])
+    (found,) = private_populations(Y, labels, np.where(own, "own", "shared"), k=10)
+    assert found == ("own", "a", 40, 0.0)
+
+
+def test_points_without_label_or_type_belong_to_no_population() -> None:
+    types = [None, "t", "t", "u", "u", "u"]
+    labels = ["a", "a", None, "b", "b", "a"]
+    found = private_populations([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], labels, types, k=1)
+    assert [(private.kind, private.label, private.points) for private in found] == [("t", "a", 1)]

@@ -1,43 +1,21 @@
-"""Lists of samples, and their use for neighbourhoods of every size."""
-
-from typing import Any
+"""Neighbours in map and data: samples, metrics, and neighbourhoods of every size."""
 
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from ctsne._core.vocabulary import MEASURED_POINTS
 from ctsne.evaluate import data_neighbors, map_neighbors, sample_points
 from ctsne.evaluate.neighbors import rank_data
-from ctsne.neighbors import find_neighbors
 
 from .. import reference as formulas
+from .cases import Case, cases
 
 
-@given(st.data())
-def test_a_search_for_some_rows_finds_what_one_for_all_does(data: Any) -> None:
-    n = data.draw(st.integers(3, 30))
-    X = data.draw(hnp.arrays(np.float64, (n, 2), elements=st.integers(-20, 20)))
-    codes = data.draw(hnp.arrays(np.int64, n, elements=st.integers(-1, 3)))
-    labels = data.draw(st.sampled_from([None, [None if c < 0 else int(c) for c in codes]]))
-    rows = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, unique=True)))
-    whole = find_neighbors(X, labels, lengths=2)
-    some = find_neighbors(X, labels, lengths=2, rows=rows)
-    np.testing.assert_array_equal(some.indices, whole.indices[rows])
-    np.testing.assert_array_equal(some.distances, whole.distances[rows])
-    np.testing.assert_array_equal(some.lengths, whole.lengths[rows])
-
-
-@given(st.data())
-def test_every_prefix_is_an_adjusted_neighbourhood(data: Any) -> None:
-    n = data.draw(st.integers(3, 20))
-    coordinates = st.integers(-20, 20)
-    embedding = data.draw(hnp.arrays(np.float64, (n, 2), elements=coordinates))
-    X = data.draw(hnp.arrays(np.float64, (n, 3), elements=coordinates))
-    codes = data.draw(hnp.arrays(np.int64, n, elements=st.integers(-1, 2)))
-    labels = [None if code < 0 else int(code) for code in codes]
+@given(cases(largest=20))
+def test_every_prefix_is_an_adjusted_neighbourhood(case: Case) -> None:
+    embedding, X, codes, labels, _ = case
+    n = len(codes)
     found = map_neighbors(embedding, k=n - 2)
     adjusted = data_neighbors(X, labels, k=n - 2).adjusted(found.indices)
     for k in range(1, n - 1):

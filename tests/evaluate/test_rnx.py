@@ -1,4 +1,4 @@
-"""R_NX and their curves against hand-worked cases, the reference and a double loop."""
+"""R_NX, its curves and the Jaccard index against plain formulas and hand-worked cases."""
 
 import tracemalloc
 from typing import Any
@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from ctsne.evaluate import (
+    adjusted_jaccard,
     adjusted_rnx,
     data_neighbors,
     map_neighbors,
@@ -18,34 +18,23 @@ from ctsne.evaluate import (
 )
 
 from .. import reference as formulas
+from .cases import Case, cases
 
 LINE = [[0.0], [1.0], [10.0], [11.0]]
 
 
-@st.composite
-def cases(draw: st.DrawFn) -> tuple[Any, ...]:
-    """Whole coordinates, so that equal distances are equal in any precision."""
-    n = draw(st.integers(3, 25))
-    dims = draw(st.integers(1, 4))
-    coordinates = st.integers(-20, 20)
-    embedding = draw(hnp.arrays(np.float64, (n, draw(st.integers(1, 3))), elements=coordinates))
-    X = draw(hnp.arrays(np.float64, (n, dims), elements=coordinates))
-    codes = draw(hnp.arrays(np.int64, n, elements=st.integers(-1, 3)))
-    return embedding, X, codes, draw(st.integers(1, n - 2))
-
-
-def labels_of(codes: Any) -> list[str | None]:
-    return [None if code < 0 else "abcd"[code] for code in codes]
-
-
 @settings(deadline=None)
 @given(cases())
-def test_agrees_with_the_reference(case: tuple[Any, ...]) -> None:
-    embedding, X, codes, k = case
-    expected = formulas.adjusted_rnx(embedding, X, codes, k)
-    assert adjusted_rnx(embedding, X, labels_of(codes), k=k) == pytest.approx(expected, abs=1e-12)
-    expected = formulas.adjusted_rnx(embedding, X, None, k)
-    assert adjusted_rnx(embedding, X, k=k) == pytest.approx(expected, abs=1e-12)
+def test_agrees_with_the_reference(case: Case) -> None:
+    embedding, X, codes, labels, k = case
+    for given_codes, given_labels in ((codes, labels), (None, None)):
+        for measure, formula in (
+            (adjusted_rnx, formulas.adjusted_rnx),
+            (adjusted_jaccard, formulas.adjusted_jaccard),
+        ):
+            expected = formula(embedding, X, given_codes, k)
+            found = measure(embedding, X, given_labels, k=k)
+            assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,17 +47,13 @@ def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(cases())
-def test_points_agree_with_the_reference(case: tuple[Any, ...]) -> None:
-    embedding, X, codes, k = case
-    labels, n = labels_of(codes), len(codes)
+def test_points_agree_with_the_reference(case: Case) -> None:
+    embedding, X, codes, labels, k = case
     expected = formulas.adjusted_rnx_values(embedding, X, codes, k)
     values = adjusted_rnx(embedding, X, labels, k=k, pointwise=True)
     np.testing.assert_allclose(values, expected, atol=1e-12)
-    plain = formulas.adjusted_rnx_values(embedding, X, None, k)
-    values = adjusted_rnx(embedding, X, k=k, pointwise=True)
-    np.testing.assert_allclose(values, plain, atol=1e-12)
     # A sample measures some of the points, among all of them.
-    points = sample_points(n, 0.5, 3)
+    points = sample_points(len(codes), 0.5, 3)
     values = adjusted_rnx(
         embedding, X, labels, k=k, pointwise=True, sample=0.5, random_state=3, n_jobs=1
     )
@@ -76,18 +61,18 @@ def test_points_agree_with_the_reference(case: tuple[Any, ...]) -> None:
 
 
 @given(cases(), st.sampled_from([0.0, 2.0]))
-def test_curve_agrees_with_the_reference(case: tuple[Any, ...], ranked_share: float) -> None:
+def test_curve_agrees_with_the_reference(case: Case, ranked_share: float) -> None:
     """At every size, whether the neighbours are searched or ranked."""
-    embedding, X, codes, _ = case
+    embedding, X, codes, labels, _ = case
     n = len(codes)
     sizes = np.arange(1, n - 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ctsne.evaluate.rnx.RANKED_SHARE", ranked_share)
         patch.setattr("ctsne.evaluate.rnx._DENSE_SHARE", ranked_share)
-        curve = rnx_curve(embedding, X, labels_of(codes), k=sizes, n_jobs=1)
-        each = rnx_curve(embedding, X, labels_of(codes), k=sizes, n_jobs=1, pointwise=True)
+        curve = rnx_curve(embedding, X, labels, k=sizes, n_jobs=1)
+        curves = rnx_curve(embedding, X, labels, k=sizes, n_jobs=1, pointwise=True)
     values = np.array([formulas.adjusted_rnx_values(embedding, X, codes, k) for k in sizes]).T
-    np.testing.assert_allclose(each.value, values, atol=1e-12)
+    np.testing.assert_allclose(curves.value, values, atol=1e-12)
     chosen = ~np.isnan(values)
     means = np.full(n - 2, np.nan)
     totals = np.where(chosen, values, 0).sum(axis=0)
@@ -99,7 +84,7 @@ def test_curve_agrees_with_the_reference(case: tuple[Any, ...], ranked_share: fl
     expected = formulas.rnx_area(embedding, X, codes, n - 2)
     assert curve.area == pytest.approx(expected, abs=1e-12)
     if chosen.all():
-        assert np.mean(each.area) == pytest.approx(expected, abs=1e-12)
+        assert np.mean(curves.area) == pytest.approx(expected, abs=1e-12)
 
 
 def test_curve_of_a_sample() -> None:
@@ -184,6 +169,13 @@ def test_by_hand() -> None:
     assert adjusted_rnx(embedding, LINE, [None, "b", None, "b"], k=1) == -0.5
 
 
+def test_jaccard_by_hand() -> None:
+    # The map exchanges 1 and 2. Of the ends it keeps both neighbours, of 1 and 2 only each other;
+    # among equally distant ones the first counts.
+    values = adjusted_jaccard([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=2, pointwise=True)
+    np.testing.assert_allclose(values, [1, 1 / 3, 1 / 3, 1])
+
+
 def test_the_data_itself_is_perfect() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     assert adjusted_rnx(X, X, np.arange(40) % 3, k=5) == 1.0
@@ -191,7 +183,7 @@ def test_the_data_itself_is_perfect() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("changes", "names"),
     [
         ({"X": [[0.0], [1.0]]}, "X and embedding .*2 and 4"),
         ({"X": [0.0, 1.0, 2.0, 3.0]}, "2D array"),
@@ -203,17 +195,6 @@ def test_the_data_itself_is_perfect() -> None:
         ({"k": 3}, "k must be at most 2 for 4 points, got 3"),
         ({"k": 1.5}, "k must be a whole number"),
         ({"X": [[0.0], [1.0]], "embedding": [[0.0], [1.0]]}, "at least 3 points"),
-    ],
-)
-def test_refused(changes: dict[str, Any], says: str) -> None:
-    arguments: dict[str, Any] = {"embedding": LINE, "X": LINE, "k": 1, **changes}
-    with pytest.raises((ValueError, TypeError), match=says):
-        adjusted_rnx(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
         ({"sample": 0}, "sample must be a whole number of at least 1, got 0"),
         ({"sample": 0.0}, "sample must be a number above 0 and at most 1"),
         ({"sample": True}, "sample must be a whole number"),
@@ -221,10 +202,10 @@ def test_refused(changes: dict[str, Any], says: str) -> None:
         ({"sample": 3, "random_state": "a"}, "random_state must be"),
     ],
 )
-def test_refused_samples(changes: dict[str, Any], says: str) -> None:
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    with pytest.raises((ValueError, TypeError), match=says):
-        adjusted_rnx(X, X, k=2, **changes)
+def test_refused(changes: dict[str, Any], names: str) -> None:
+    arguments: dict[str, Any] = {"embedding": LINE, "X": LINE, "k": 1, **changes}
+    with pytest.raises((ValueError, TypeError), match=names):
+        adjusted_rnx(**arguments)
 
 
 def test_refused_lists() -> None:
