@@ -17,7 +17,6 @@ import pytest
 
 import ctsne
 from ctsne.cli.main import main
-from ctsne.distributed import cluster
 
 distributed = pytest.importorskip("distributed")
 
@@ -107,10 +106,7 @@ def test_a_scheduler_that_does_not_answer(
 def test_without_dask_the_extra_is_named(
     shards: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def missing(name: str) -> None:
-        raise ImportError(f"No module named {name!r}")
-
-    monkeypatch.setattr(cluster, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     assert main(["place", "model.ctsne", "cells/0.parquet", "-o", "maps", "--quiet"]) == 1
     assert 'pip install "ctsne[dask]"' in capsys.readouterr().err
 

@@ -7,35 +7,23 @@ import logging
 import signal
 import threading
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from itertools import islice
 from typing import Any
 
 from ctsne._core.files import reason
 from ctsne._core.jobs import usable_cpus
 from ctsne._core.messages import shown
+from ctsne.io.paths import load
 
 # Tasks given to the cluster at a time, per thread of its workers: one that runs, and one whose
 # input is read meanwhile. More would keep more shards in memory.
 _TASKS_PER_THREAD = 2
 
 
-def load_dask(module: str) -> Any:
-    """Import a module of Dask, or say how to install it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        name = module.split(".")[0]
-        raise ImportError(
-            f"ctsne.distributed needs {name}, which cannot be imported ({error}): "
-            'pip install "ctsne[dask]"'
-        ) from error
-
-
 @contextlib.contextmanager
 def opened_client(client: Any) -> Iterator[Any]:
     """Give the client, the current one of Dask, or one of a local cluster closed at the end."""
-    distributed = load_dask("distributed")
+    distributed = load("distributed", extra="dask")
     if client is not None:
         if not isinstance(client, distributed.Client) or client.asynchronous:
             how = "client must be a distributed.Client that is not asynchronous"
@@ -74,7 +62,7 @@ def connected(address: str | None) -> Iterator[Any]:
     if address is None:
         yield None
         return
-    distributed = load_dask("distributed")
+    distributed = load("distributed", extra="dask")
     try:
         client = distributed.Client(address, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -86,7 +74,7 @@ def connected(address: str | None) -> Iterator[Any]:
 @contextlib.contextmanager
 def quiet_dask() -> Iterator[None]:
     """Keep Dask from writing about its own processes, for programs that report what happened."""
-    log = logging.getLogger(load_dask("distributed").__name__)
+    log = logging.getLogger(load("distributed", extra="dask").__name__)
     before = log.level
     log.setLevel(logging.CRITICAL)
     try:
@@ -117,7 +105,7 @@ def run_tasks(client: Any, tasks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     A task that failed has its exception as the result. Those that still run when the caller stops
     are cancelled.
     """
-    distributed = load_dask("distributed")
+    distributed = load("distributed", extra="dask")
     done = distributed.as_completed(with_results=True, raise_errors=False, loop=client.loop)
     numbered = iter(enumerate(tasks))
     running: dict[Any, int] = {}

@@ -17,8 +17,8 @@ from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import reading, reason
 from ctsne._core.messages import shown, unknown, warn
-from ctsne.distributed.cluster import load_dask
 from ctsne.io import Dataset, Source, check_input, column_names, read_blocks, suffix_of
+from ctsne.io.paths import load
 from ctsne.io.tables import frame_block
 
 # Rows that are placed at a time: enough to keep the search busy, 50 MB for 100 columns.
@@ -42,20 +42,12 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """A part of an array, with the labels of its rows."""
-
-    X: Any
-    labels: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
 class Shard:
     """A part of a collection that is read and placed in one task."""
 
     name: str  # in messages
     output: str  # name of the file for its points, without suffix
-    content: Any  # the path of a file, or what Dask computes: a Part or a data frame
+    content: Any  # the path of a file, or what Dask computes: a Dataset or a data frame
     counted: Any  # the same, perhaps without features, to count labels
     state: str = ""  # by which a changed file is recognized
 
@@ -89,8 +81,8 @@ def open_collection(
     if _is_array(collection):
         if strata:
             raise ValueError("stratify names columns, but an array has none; pass them as labels")
-        names, label_arrays = _label_arrays(labels, collection)
-        shards = _of_array(collection, label_arrays)
+        label_arrays = _label_arrays(labels, collection)
+        names, shards = tuple(label_arrays), _of_array(collection, label_arrays)
     else:
         names = check_column_names(labels, "labels")
         if _is_frame(collection):
@@ -159,20 +151,19 @@ def _blocks(content: Any, choice: Choice, rows: int) -> Iterator[Dataset]:
             yield from read_blocks(
                 path, rows, **named, use_rep=choice.use_rep, others=choice.others
             )
-    elif isinstance(content, Part):
-        data = _part_data(content, choice.columns)
-        for start in range(0, data.X.shape[0], rows):
-            yield data.take(slice(start, start + rows))
+    elif isinstance(content, Dataset):
+        for start in range(0, content.X.shape[0], rows):
+            yield content.take(slice(start, start + rows))
     else:
         for start in range(0, len(content), rows):
             yield frame_block(content.iloc[start : start + rows], **named, where="the data frame")
 
 
-def _part_data(part: Part, names: Sequence[str]) -> Dataset:
-    X: Any = part.X.tocsr() if is_sparse(part.X) else np.asarray(part.X)
+def _array_data(part: Any, columns: dict[str, Any]) -> Dataset:
+    """Return a part of an array with its labels; runs on a worker."""
+    X: Any = part.tocsr() if is_sparse(part) else np.asarray(part)
     if X.ndim != 2:
         raise ValueError(f"X must be a 2D array, got shape {X.shape}")
-    columns = dict(zip(names, part.labels, strict=True))
     for name, column in columns.items():
         if len(column) != X.shape[0]:
             raise ValueError(f"{name} has {len(column)} entries, but X has {X.shape[0]} rows")
@@ -192,14 +183,13 @@ def name_errors(shard: str) -> Iterator[None]:
 
 def _first_rows(shards: Sequence[Shard], choice: Choice, client: Any) -> Dataset:
     """Return the first rows of the first shard that has any."""
-    delayed = load_dask("dask").delayed
+    delayed = load("dask", extra="dask").delayed
     for shard in shards:
-        if isinstance(shard.content, str):
-            found = _head_of(shard.content, choice)
-        else:
-            head = delayed(_head_of)(shard.content, choice)
-            here = client is None  # for chunks of a file, which need no cluster to be opened
-            found = head.compute(scheduler="synchronous") if here else client.compute(head).result()
+        head = delayed(_head_of)(shard.content, choice)
+        here = client is None or isinstance(shard.content, str)  # files need no cluster
+        found: Dataset | None = (
+            head.compute(scheduler="synchronous") if here else client.compute(head).result()
+        )
         if found is not None:
             return found
     raise ValueError("the collection is empty: none of its partitions has rows")
@@ -213,10 +203,10 @@ def _head_of(content: Any, choice: Choice) -> Dataset | None:
 # Dask arrays and data frames
 
 
-def _label_arrays(labels: Any, X: Any) -> tuple[tuple[str, ...], list[Any]]:
-    """Return names and columns of labels: a Dask or NumPy array, or a mapping of names to them."""
+def _label_arrays(labels: Any, X: Any) -> dict[str, Any]:
+    """Return columns of labels by name: of a Dask or NumPy array, or of a mapping to arrays."""
     if labels is None:
-        return (), []
+        return {}
     if isinstance(labels, str):
         raise TypeError(f"an array has no column {shown(labels)}; pass the labels as an array")
     if isinstance(labels, Mapping):
@@ -233,23 +223,24 @@ def _label_arrays(labels: Any, X: Any) -> tuple[tuple[str, ...], list[Any]]:
         n, length = X.shape[0], columns[name].shape[0]
         if n == n and length == length and n != length:  # unknown lengths are NaN
             raise ValueError(f"labels must have one entry per row: {name} has {length}, X has {n}")
-    return tuple(columns), list(columns.values())
+    return columns
 
 
-def _of_array(array: Any, labels: Sequence[Any]) -> tuple[Shard, ...]:
-    delayed = load_dask("dask").delayed
+def _of_array(array: Any, labels: Mapping[str, Any]) -> tuple[Shard, ...]:
+    delayed = load("dask", extra="dask").delayed
     if array.ndim != 2:
         raise ValueError(f"the array must have 2 dimensions, got {array.ndim}: {array.shape}")
     if array.numblocks[1] > 1:
         array = array.rechunk({1: -1})
     lengths = array.chunks[0]
     parts = array.to_delayed().ravel()
-    columns = [_split_labels(column, lengths) for column in labels]
+    columns = {name: _split_labels(column, lengths) for name, column in labels.items()}
     shards = []
-    for number, (length, X, *own) in enumerate(zip(lengths, parts, *columns, strict=True)):
-        content = counted = delayed(Part)(X, tuple(own))
+    for number, (length, X) in enumerate(zip(lengths, parts, strict=True)):
+        own = {name: column[number] for name, column in columns.items()}
+        content = counted = delayed(_array_data)(X, own)
         if length == length:  # known, so that there is no need to compute X
-            counted = delayed(Part)(np.empty((length, 0)), tuple(own))
+            counted = delayed(_array_data)(np.empty((length, 0)), own)
         shards.append(Shard(f"partition {number}", f"part-{number:05d}", content, counted))
     return tuple(shards)
 
@@ -338,7 +329,7 @@ def _of_files(files: Any, columns: Sequence[str]) -> tuple[Shard, ...]:
 def _open_zarr(path: Path) -> tuple[Any, list[str] | None]:
     """Return a zarr store, and the names of its arrays; None if it is an array itself."""
     try:
-        store = load_dask("zarr").open(str(path), mode="r")
+        store = load("zarr", extra="dask").open(str(path), mode="r")
         return store, sorted(store.array_keys()) if hasattr(store, "array_keys") else None
     except ImportError:
         raise
@@ -348,13 +339,13 @@ def _open_zarr(path: Path) -> tuple[Any, list[str] | None]:
 
 def _of_zarr(path: Path, output: str, columns: Sequence[str]) -> list[Shard]:
     """Return the chunks of a matrix, alone or as X next to its label columns."""
-    dask_array = load_dask("dask.array")
+    dask_array = load("dask.array", extra="dask")
     store, known = _open_zarr(path)
     for name in columns if known is None else ("X", *columns):
         if known is None or name not in known:
             raise ValueError(unknown(name, known or [], what="array", where=str(path)))
     X = dask_array.from_zarr(store if known is None else store["X"])
-    labels = [dask_array.from_zarr(store[name]) for name in columns]
+    labels = {name: dask_array.from_zarr(store[name]) for name in columns}
     rows = X.chunks[0][0] if X.ndim else 1
     joined = X.rechunk({0: -(-_SHARD_ROWS // rows) * rows}) if X.ndim == 2 else X
     return [

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ctsne._core.arrays import content_checksum
-from ctsne._core.files import read_text, write_file
+from ctsne._core.files import read_text, reading, write_file
 from ctsne.io.paths import load
 
 # Readers of Parquet folders skip names that begin like this.
@@ -18,6 +18,15 @@ RECORD = "_placing.json"
 MODEL = "_model.ctsne"
 SUFFIX = ".parquet"
 _FORMAT = 1
+# What to call a difference to an earlier run, by the field of the record.
+_DIFFERENCES = {
+    "model": "with another model",
+    "labels": "with other labels",
+    "features": "with other features",
+    "use_rep": "with another use_rep",
+    "shards": "of other shards",
+    "collection": "of other data",
+}
 # Where a file of placed points keeps what it was made from.
 _KEY = b"ctsne placing"
 
@@ -49,7 +58,7 @@ def check_folder(out: Path) -> None:
         return
     if not out.is_dir():
         raise ValueError(f"{out} is a file; name a folder for the placed points")
-    others = sorted(each.name for each in out.iterdir() if not each.name.startswith("."))
+    others = sorted(path.name for path in out.iterdir() if not path.name.startswith("."))
     if others and not (out / RECORD).is_file():
         what = f"the folder {out} holds other files ({others[0]!s:.60})"
         raise ValueError(f"{what}; name a new folder, or an empty one")
@@ -60,54 +69,33 @@ def check_same(out: Path, record: Record) -> Mapping[str, list[float]] | None:
     path = out / RECORD
     if not path.exists():
         return None
-    before = _read(path)
-    now = asdict(record)
-    other = "choose another folder, or remove this one"
-    for name, what in (
-        ("model", "with another model"),
-        ("labels", "with other labels"),
-        ("features", "with other features"),
-        ("use_rep", "with another use_rep"),
-        ("shards", "of other shards"),
-        ("collection", "of other data"),
-    ):
-        if json.loads(json.dumps(now[name])) != before.get(name):
-            raise ValueError(
-                f"{out} holds points placed {what}{_changed(name, now, before)}; {other}"
-            )
-    shifts = before.get("shifts")
-    if not isinstance(shifts, dict) or not all(map(_are_numbers, shifts.values())):
-        raise ValueError(f"{path} is not a record of placed points: its shifts are not numbers")
+    before, now = _read(path), json.loads(json.dumps(asdict(record)))
+    for name, what in _DIFFERENCES.items():
+        if now[name] != before.get(name):
+            new = [] if name != "shards" else [*{*now[name].values()} - {*_texts(before[name])}]
+            which = f" ({min(new)!s:.80} was not among them)" if new else ""
+            how = "choose another folder, or remove this one"
+            raise ValueError(f"{out} holds points placed {what}{which}; {how}")
+    shifts: Mapping[str, list[float]] = before["shifts"]
     return shifts
 
 
-def _are_numbers(values: Any) -> bool:
-    return isinstance(values, list) and all(
-        isinstance(value, float) and math.isfinite(value) for value in values
-    )
-
-
-def _changed(name: str, now: Mapping[str, Any], before: Mapping[str, Any]) -> str:
-    """Name the first shard that differs."""
-    if name != "shards" or not isinstance(before.get(name), dict):
-        return ""
-    new = [shard for output, shard in now[name].items() if before[name].get(output) != shard]
-    if new:
-        return f" ({new[0]!s:.80} was not among them)"
-    return f" ({len(before[name])} then, {len(now[name])} now)"
+def _texts(shards: Any) -> list[Any]:
+    return list(shards.values()) if isinstance(shards, dict) else []
 
 
 def _read(path: Path) -> dict[str, Any]:
-    content = None
-    try:
-        content = json.loads(read_text(path, "a record of placed points"))
-    except RecursionError:
-        pass
-    except ValueError as error:
-        raise ValueError(f"{path} is not a record of placed points: {error}") from error
-    if not isinstance(content, dict) or content.get("ctsne placing") != _FORMAT:
-        raise ValueError(f"{path} is not a record of placed points of this version of ctsne")
-    return content
+    """Return the content of a record, of which only the shifts are used."""
+    what = "a record of placed points of this version of ctsne"
+    with reading(path, what):
+        content = json.loads(read_text(path, what))
+        lists = content["shifts"].values()
+        numbers = [number for values in lists for number in values]
+        if content["ctsne placing"] != _FORMAT or not all(isinstance(x, list) for x in lists):
+            raise ValueError(f"{path} is not {what}")
+        if not all(isinstance(number, float) and math.isfinite(number) for number in numbers):
+            raise ValueError(f"{path} is not {what}: its shifts are not numbers")
+    return dict(content)
 
 
 def write_record(out: Path, record: Record) -> None:

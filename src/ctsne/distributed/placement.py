@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from ctsne._core.checks import is_sparse
 from ctsne._core.files import WriteError, file_checksum, sole_writer
 from ctsne._core.messages import label_text, listed, shown, warn
 from ctsne._core.progress import Progress
-from ctsne.distributed.cluster import load_dask, opened_client, run_tasks, why_failed
+from ctsne.distributed.cluster import opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import Collection, are_files, open_collection
 from ctsne.distributed.folder import (
     MODEL,
@@ -32,6 +33,7 @@ from ctsne.distributed.folder import (
 )
 from ctsne.distributed.sample import count_rows, take_sample, with_names
 from ctsne.distributed.worker import ModelFile, Outcome, Task, content_for, place_block, place_shard
+from ctsne.io.paths import load
 from ctsne.labels import Column
 from ctsne.placing.new_points import new_label_shifts
 from ctsne.storage.model import origin_of
@@ -123,19 +125,11 @@ def place(
     fitted, path = _fitted(model)
     check_folder(folder)
     with ExitStack() as stack:
-        cluster = None
-
-        def connect() -> Any:
-            nonlocal cluster
-            if cluster is None:
-                cluster = stack.enter_context(opened_client(client))
-            return cluster
-
-        if client is not None or not are_files(collection):
-            connect()  # else only if something is left to do
+        connect = cache(lambda: stack.enter_context(opened_client(client)))
+        at_once = client is not None or not are_files(collection)  # else only if work is left
         found = open_collection(
             collection,
-            cluster,
+            connect() if at_once else None,
             labels=labels,
             use_rep=use_rep,
             others=True,
@@ -170,10 +164,10 @@ def _fitted(model: Any) -> tuple[ConditionalTSNE, Path | None]:
     from sklearn.utils.validation import check_is_fitted
 
     from ctsne.estimator import ConditionalTSNE
-    from ctsne.stored import load
+    from ctsne.stored import load as load_model
 
     if isinstance(model, str | os.PathLike):
-        return load(model), Path(model)
+        return load_model(model), Path(model)
     if not isinstance(model, ConditionalTSNE):
         wanted = "a fitted ConditionalTSNE or the path of one that was saved"
         raise TypeError(f"model must be {wanted}, got {shown(model)}")
@@ -325,7 +319,7 @@ def _outcomes(
         return
     client = connect()
     content = content_for(client, file)
-    work = load_dask("dask").delayed(place_shard, pure=False)
+    work = load("dask", extra="dask").delayed(place_shard, pure=False)
     calls = (work(found.shards[number].content, tasks[number], content) for number in left)
     known: set[str] = set()
     for place, outcome in run_tasks(client, calls):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count, is_sparse
 from ctsne._core.messages import label_text, shown
-from ctsne.distributed.cluster import load_dask, opened_client, run_tasks, why_failed
+from ctsne.distributed.cluster import opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import (
     Choice,
     Collection,
@@ -126,7 +126,7 @@ def with_names(data: Dataset) -> Any:
 
 def count_rows(found: Collection, strata: tuple[str, ...], client: Any) -> list[dict[Stratum, int]]:
     """Return how many rows each shard has of every stratum."""
-    count = load_dask("dask").delayed(_count, pure=False)
+    count = load("dask", extra="dask").delayed(_count, pure=False)
     tasks = [count(shard.counted, found.choice, strata, shard.name) for shard in found.shards]
     return _all_results(client, tasks, [shard.name for shard in found.shards])
 
@@ -140,7 +140,7 @@ def take_sample(
     client: Any,
 ) -> Dataset:
     """Return a sample of the rows that are counted, in the order of the collection."""
-    take = load_dask("dask").delayed(_take, pure=False)
+    take = load("dask", extra="dask").delayed(_take, pure=False)
     wanted = zip(found.shards, _wanted(counts, n, seed), strict=True)
     some = [(shard, own) for shard, own in wanted if own]
     tasks = [take(shard.content, found.choice, strata, own, shard.name) for shard, own in some]

@@ -16,7 +16,6 @@ import numpy as np
 
 from ctsne._core.files import file_checksum, reason, replaced_file
 from ctsne._core.messages import CtsneWarning, FarPointsWarning, label_text
-from ctsne.distributed.cluster import load_dask
 from ctsne.distributed.collection import Choice, name_errors, shard_blocks
 from ctsne.distributed.folder import Written, find_finished, mark_finished
 from ctsne.distributed.sample import with_names
@@ -72,7 +71,7 @@ def load_model(file: ModelFile, content: bytes | None) -> ConditionalTSNE:
                     how = "name a folder that all workers share"
                     raise ValueError(f"a worker cannot read the model {path}; {how}")
                 # In the folder of the worker, which goes with it: the model is mapped from there.
-                folder = load_dask("distributed").get_worker().local_directory
+                folder = load("distributed", extra="dask").get_worker().local_directory
                 descriptor, name = tempfile.mkstemp(suffix=".ctsne", dir=folder)
                 with os.fdopen(descriptor, "wb") as target:
                     target.write(content)

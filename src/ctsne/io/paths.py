@@ -41,7 +41,7 @@ def load(module: str, *, extra: str = "cli") -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"this file format needs {module.split('.')[0]}, which cannot be imported ({error}): "
+            f"{module.split('.')[0]} is needed, but cannot be imported ({error}): "
             f'pip install "ctsne[{extra}]"'
         ) from error
 
