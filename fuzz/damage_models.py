@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from damage_text import Rng, pick
 
-from ctsne.storage.archive import read_model, write_model
+from ctsne.storage.archive import read_archive, write_archive
 
 #: What may stand where something else should.
 _ODD = (
@@ -47,7 +47,7 @@ _WHOLE = (-2, -1, 0, 1, 7, 10**6, 2**31 - 1)
 
 def hurt_model_file(rng: Rng, path: Path, _: Path) -> str:
     """Change a value of the text or an array, and write the file as a valid archive."""
-    file = read_model(path)
+    file = read_archive(path, "model")
     content, arrays = file.content, {name: each.copy() for name, each in file.arrays.items()}
     ways: dict[str, Callable[[], str]] = {
         "value": lambda: _hurt_value(rng, content),
@@ -59,7 +59,7 @@ def hurt_model_file(rng: Rng, path: Path, _: Path) -> str:
     }
     how = pick(rng, list(ways))
     what = ways[how]()
-    write_model(path, content, arrays)
+    write_archive(path, "model", content, arrays)
     return f"{how} {what}"
 
 

@@ -219,7 +219,7 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         finally:  # keeps the map even if the callback fails
             self._keep_map(fitting.layout, log)
             validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
-            self.labels_, self._label_name, self._origin = known, name_of(labels), None
+            self.labels_, self._label_name, self._record = known, name_of(labels), None
             self._take(fitting)
         if not stopped:
             fitting.correct()
@@ -291,7 +291,7 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         given = self.get_params(deep=False)
         fitting = Fitting(matrix, check_settings(given, matrix, labels), StageLog(given))
         self._keep_map(fitting.layout)
-        self.embedding_, self.labels_, self._origin = embedding, labels, None
+        self.embedding_, self.labels_, self._record = embedding, labels, None
         self.n_features_in_ = matrix.shape[1]
         self._take(fitting)
         return self

@@ -1,7 +1,7 @@
 """New points in a finished map: place, transform and extend."""
 
-import json
 import pickle
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from ctsne.labels import encode_labels
 from ctsne.placing import place as placing
 from ctsne.placing import reference
 from ctsne.placing.new_points import Kept, new_label_shifts, place_in
-from ctsne.storage.parts import reference_from_parts
 
 # New labels of the tests are made up, so that some of their points are far from the others.
 pytestmark = pytest.mark.filterwarnings("ignore:.*new points have no neighbour:UserWarning")
@@ -61,9 +60,15 @@ def check_independent(model: ConditionalTSNE, rows: Any, labels: Any, **given: A
         np.testing.assert_array_equal(one[0], together.embedding[i])
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.transform(rows, labels, **given), together.embedding)
-    arrays, settings = model._reference.arrays(), model._reference.settings()
-    copy._kept = Kept(None, reference_from_parts(arrays, json.loads(json.dumps(settings))))
-    np.testing.assert_array_equal(copy.transform(rows, labels, **given), together.embedding)
+    np.testing.assert_array_equal(
+        reloaded(model).transform(rows, labels, **given), together.embedding
+    )
+
+
+def reloaded(model: ConditionalTSNE) -> ConditionalTSNE:
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model.ctsne")
+        return ctsne.load(Path(folder) / "model.ctsne")
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -216,9 +221,7 @@ def test_several_columns(method: str, align: str) -> None:
     np.testing.assert_array_equal(
         model.transform(X[NEW], given[["batch", "donor"]].to_numpy()), placed.embedding
     )
-    arrays, settings = model._reference.arrays(), model._reference.settings()
-    model._kept = Kept(None, reference_from_parts(arrays, json.loads(json.dumps(settings))))
-    np.testing.assert_array_equal(model.transform(X[NEW], given), placed.embedding)
+    np.testing.assert_array_equal(reloaded(model).transform(X[NEW], given), placed.embedding)
     if method == "tsne":
         return
     with pytest.raises(ValueError, match=r"labels has 1 column, but the model was fitted with 2"):

@@ -30,9 +30,9 @@ def test_several_grids_and_single_values() -> None:
     start = np.zeros((5, 2))
     points = expand([{"method": "tsne"}, {"method": "joint", "strength": 0.5, "init": start}])
     assert points[0].parameters == {"method": "tsne"}
-    assert points[0].steering is None
+    assert points[0].knob is None
     assert points[1].parameters["init"] is start
-    assert points[1].steering == "strength"
+    assert points[1].knob == "strength"
 
 
 def test_strengths_per_label_are_one_value() -> None:
@@ -41,7 +41,7 @@ def test_strengths_per_label_are_one_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("grid", "steering"),
+    ("grid", "knob"),
     [
         ({"beta": [1, 0.1]}, "beta"),
         ({"method": "original", "beta": [1, 0.1]}, "beta"),
@@ -56,8 +56,8 @@ def test_strengths_per_label_are_one_value() -> None:
         ({"method": "joint", "align": ["none", "mean"]}, None),
     ],
 )
-def test_what_is_varied_along_a_line(grid: dict[str, Any], steering: str | None) -> None:
-    assert {point.steering for point in expand(grid)} == {steering}
+def test_what_is_varied_along_a_line(grid: dict[str, Any], knob: str | None) -> None:
+    assert {point.knob for point in expand(grid)} == {knob}
 
 
 def test_seeds_are_lines_of_their_own_but_share_one_without_them() -> None:

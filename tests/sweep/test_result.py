@@ -172,7 +172,7 @@ def test_lines_hold_what_differs_in_strength_alone() -> None:
         "revised, bandwidth p",
         "revised, bandwidth r",
     ]
-    assert [line.steering for line in lines] == [None, "strength", "beta", "beta"]
+    assert [line.knob for line in lines] == [None, "strength", "beta", "beta"]
     assert lines[1].maps == (swept.maps[2], swept.maps[1])  # the weakest first
     assert lines[3].maps == (swept.maps[5], swept.maps[6])
 

@@ -30,7 +30,7 @@ from ctsne.evaluate import (
 from ctsne.labels import encode_column
 from ctsne.layout import align
 from ctsne.settings import DEFAULTS, check_settings
-from ctsne.sweep import SweepResult, load_sweep, shared_lists, sweep, worker
+from ctsne.sweep import SweepResult, load_sweep, sweep, worker
 
 DATA = make_synthetic(240, random_state=0)
 SMALL = ConditionalTSNE(
@@ -107,13 +107,13 @@ def test_aligned_maps_are_those_of_the_estimator(tmp_path: Path) -> None:
 
 def test_neighbours_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     searches = []
-    search = shared_lists.search_neighbors
+    search = worker.search_neighbors
 
     def counted(*arguments: Any) -> Any:
         searches.append(arguments)
         return search(*arguments)
 
-    monkeypatch.setattr(shared_lists, "search_neighbors", counted)
+    monkeypatch.setattr(worker, "search_neighbors", counted)
     run()
     assert len(searches) == 1
 
@@ -303,7 +303,7 @@ def test_a_map_after_a_failed_one_is_not_taken_for_another(
 def test_a_full_disk_stops_the_sweep_and_keeps_its_maps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save, made = worker.save_map, []
+    save, made = worker.write_map_file, []
 
     def full(path: Path, swept: Any) -> None:
         made.append(path)
@@ -313,13 +313,13 @@ def test_a_full_disk_stops_the_sweep_and_keeps_its_maps(
 
     grid = {"beta": [1, 0.1, 0.01, 1e-3]}
     with monkeypatch.context() as patched:
-        patched.setattr(worker, "save_map", full)
+        patched.setattr(worker, "write_map_file", full)
         message = r"cannot write .*map-.*: No space left on device; 1 of 4 maps are stored, run it"
         with pytest.raises(WriteError, match=message):
             run(grid, folder=tmp_path, n_jobs=1)
     assert len(made) == 2  # the others were not computed
     assert list(tmp_path.iterdir()) == [made[0]]
-    monkeypatch.setattr(worker, "save_map", lambda *each: (made.append(each[0]), save(*each)))
+    monkeypatch.setattr(worker, "write_map_file", lambda *each: (made.append(each[0]), save(*each)))
     assert len(run(grid, folder=tmp_path, n_jobs=1).maps) == 4
     assert len(made) == 5  # the first was kept
 

@@ -14,8 +14,8 @@ from ctsne.evaluate import DataNeighbors, data_neighbors, measure_map
 from ctsne.fit.pipeline import alignment_of, neighbors_of
 from ctsne.labels import encode_column
 from ctsne.settings import DEFAULTS, Settings, check_settings
-from ctsne.sweep import shared_lists, sweep
-from ctsne.sweep.shared_lists import lists_for, shared_neighbors
+from ctsne.sweep import sweep, worker
+from ctsne.sweep.worker import lists_for, shared_neighbors
 
 DATA = make_synthetic(200, random_state=0)
 LABELS = encode_column(DATA.known)
@@ -34,7 +34,7 @@ def settings_with(**parameters: Any) -> Settings:
 def test_measures_read_true_neighbors_though_the_search_was_approximate(
     align: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search = shared_lists.search_neighbors
+    search = worker.search_neighbors
 
     def approximate(*arguments: Any) -> Any:
         exact = search(*arguments)
@@ -42,7 +42,7 @@ def test_measures_read_true_neighbors_though_the_search_was_approximate(
         wrong[:, 0] = wrong[:, 1]
         return replace(exact, indices=wrong, recall=0.9)
 
-    monkeypatch.setattr(shared_lists, "search_neighbors", approximate)
+    monkeypatch.setattr(worker, "search_neighbors", approximate)
     base = ConditionalTSNE(perplexity=10, n_iter=60, random_state=0, align=align)
     grid = {"method": "joint", "strength": 0.5}
     (swept,) = sweep(DATA.X, DATA.known, grid, estimator=base, progress=False).maps
@@ -56,13 +56,13 @@ def test_measures_read_true_neighbors_though_the_search_was_approximate(
 
 def test_every_alignment_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     searches = []
-    search = shared_lists.search_neighbors
+    search = worker.search_neighbors
 
     def counted(*arguments: Any) -> Any:
         searches.append(arguments)
         return search(*arguments)
 
-    monkeypatch.setattr(shared_lists, "search_neighbors", counted)
+    monkeypatch.setattr(worker, "search_neighbors", counted)
     every: list[Any] = ["none", "mean", "mean", MOVED, "none", MOVED.copy()]
     settings = [settings_with(align=align) for align in every]
     found = shared_neighbors([*settings, settings_with(method="tsne")], data_with(k=8))

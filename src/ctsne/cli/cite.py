@@ -261,7 +261,8 @@ def _mixed(embedding: Any, labels: Mapping[str, Column | None]) -> dict[str, flo
 def _from_model(source: Path) -> Made:
     """Describe the map of a model, which holds everything that was found."""
     from ctsne.labels import Labels
-    from ctsne.storage.model import label_name, origin_of
+    from ctsne.storage.model import label_name
+    from ctsne.storage.provenance import origin_of
     from ctsne.stored import load
 
     model = load(source)

@@ -22,7 +22,7 @@ from ctsne.methods import METHODS
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
     from ctsne.io import Provenance
-    from ctsne.storage.model import Origin
+    from ctsne.storage.provenance import Origin
 
 USAGE = "INPUT --labels COLUMN [COLUMN ...] -o OUTPUT [options]"
 HELP = "make a map of a file with a known label factored out"
@@ -100,8 +100,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
     from ctsne.fit.fitting import point_diagnostics
     from ctsne.io.anndata import map_keys
-    from ctsne.storage.archive import check_model_output
-    from ctsne.storage.model import save_model
+    from ctsne.storage.model import check_model_output, save_model
 
     key = options.key
     target = io.check_output(options.output)
@@ -166,7 +165,7 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
     if kept is not None:
         console.stage(f"writing {kept}")
         try:
-            save_model(model, kept, origin=_origin(data, provenance))
+            save_model(model, kept, record=_origin(data, provenance).record())
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"{target} is written, {kept} is not") from None
         except (WriteError, ValueError) as error:
@@ -213,7 +212,7 @@ def _write_page(
 
 def _origin(data: Input, provenance: Provenance) -> Origin:
     """Describe the data of a model, so that new points are read in the same way."""
-    from ctsne.storage.model import Origin
+    from ctsne.storage.provenance import Origin
 
     dataset = data.dataset
     named = dataset.source.kind != "array"

@@ -73,7 +73,7 @@ def _is_ours(path: Path) -> bool:
 
 def map_files(path: Path) -> set[str]:
     """Return the names of the files of maps in a folder."""
-    from ctsne.sweep.storage import MAP_FILE
+    from ctsne.storage.sweep import MAP_FILE
 
     return {each.name for each in path.iterdir() if MAP_FILE.fullmatch(each.name)}
 

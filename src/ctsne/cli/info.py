@@ -105,8 +105,8 @@ def _describe(path: str, console: Console) -> None:
     """Print what a model file holds, after checking all of it."""
     from ctsne._core.messages import listed, size_text, value_text
     from ctsne.methods import METHODS
-    from ctsne.storage.archive import check_model_input
-    from ctsne.storage.model import label_name, origin_of
+    from ctsne.storage.model import check_model_input, label_name
+    from ctsne.storage.provenance import origin_of
     from ctsne.stored import load
 
     source = check_model_input(path)

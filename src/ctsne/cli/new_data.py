@@ -14,7 +14,7 @@ from ctsne.labels import Column, combine_columns
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
     from ctsne.io import Dataset
-    from ctsne.storage.model import Origin
+    from ctsne.storage.provenance import Origin
 
 
 def check_order(model: str, *files: str) -> None:

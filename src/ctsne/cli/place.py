@@ -105,7 +105,7 @@ def _usual_labels(
 ) -> list[str] | None:
     """Return the label columns of the model, if the first file has them."""
     from ctsne.distributed.collection import columns_in, file_paths
-    from ctsne.storage.model import origin_of
+    from ctsne.storage.provenance import origin_of
 
     origin = origin_of(model)
     known = [] if origin is None else list(origin.provenance.settings.get("labels") or ())
@@ -124,7 +124,7 @@ def _usual_rep(model: ConditionalTSNE, options: argparse.Namespace) -> str | Non
     """Return the representation that the model was made from, for .h5ad files."""
     from ctsne.distributed.collection import file_paths
     from ctsne.io import suffix_of
-    from ctsne.storage.model import origin_of
+    from ctsne.storage.provenance import origin_of
 
     origin = origin_of(model)
     if origin is None or suffix_of(file_paths(options.input)[0]) != ".h5ad":

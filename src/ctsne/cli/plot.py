@@ -161,7 +161,7 @@ def _measures(sweep: SweepFolder, known: list[str], width: Any) -> Any:
     """Draw the measures to choose by over the parameters that set the strength."""
     from ctsne import pl
 
-    lines = [line for line in sweep.result.lines() if line.steering is not None]
+    lines = [line for line in sweep.result.lines() if line.knob is not None]
     if not lines:
         raise ValueError("the sweep has no maps that differ in strength, so nothing to draw over")
     names = chosen_by(lines[0].maps[0].measures)

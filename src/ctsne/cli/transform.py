@@ -102,8 +102,8 @@ def run(options: argparse.Namespace, console: Console) -> None:
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Place the points; with ``expect``, only if the data have this checksum."""
     from ctsne import io
-    from ctsne.storage.archive import check_model_input
-    from ctsne.storage.model import origin_of
+    from ctsne.storage.model import check_model_input
+    from ctsne.storage.provenance import origin_of
     from ctsne.stored import load
 
     target = io.check_output(options.output)

@@ -36,7 +36,7 @@ from ctsne.distributed.worker import ModelFile, Outcome, Task, content_for, plac
 from ctsne.io.paths import load
 from ctsne.labels import Column
 from ctsne.placing.new_points import new_label_shifts
-from ctsne.storage.model import origin_of
+from ctsne.storage.provenance import origin_of
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE

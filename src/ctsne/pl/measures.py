@@ -414,7 +414,7 @@ def _swept_curves(result: SweepResult, measure: object) -> dict[str, _Curve]:
     groups: dict[tuple[str, str | None], list[Line]] = {}
     for line in result.lines():
         common = {name: line.parameters[name] for name in line.parameters if name != "random_state"}
-        groups.setdefault((replace(line, parameters=common).title, line.steering), []).append(line)
+        groups.setdefault((replace(line, parameters=common).title, line.knob), []).append(line)
     curves: dict[str, _Curve] = {}
     for (title, knob), lines in groups.items():
         # The same method may appear again with another parameter for its strength.

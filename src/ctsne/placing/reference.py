@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -100,25 +100,6 @@ class Reference:
     def n_points(self) -> int:
         """Number of points of the map."""
         return len(self.embedding)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all arrays by name, for a model file."""
-        from ctsne.storage.parts import reference_arrays
-
-        return reference_arrays(self)
-
-    def settings(self) -> dict[str, Any]:
-        """Return all that is not an array, as JSON can hold it."""
-        from ctsne.storage.parts import reference_settings
-
-        return reference_settings(self)
-
-    @staticmethod
-    def from_parts(arrays: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]) -> Reference:
-        """Return the reference that :meth:`arrays` and :meth:`settings` describe, checked."""
-        from ctsne.storage.parts import reference_from_parts
-
-        return reference_from_parts(arrays, settings)
 
     @cached_property
     def table(self) -> Codes:

@@ -152,7 +152,7 @@ def _read_sweep(result: SweepResult, mixing: float | Mapping[str, float]) -> Pag
     return PageData(
         [_swept_map(swept, line_of.get(id(swept)), result.estimator) for swept in result.maps],
         [
-            PageLine(line.title, line.parameters["method"], indices(line.maps), line.steering)
+            PageLine(line.title, line.parameters["method"], indices(line.maps), line.knob)
             for line in lines
         ],
         known=result.known,
@@ -168,9 +168,9 @@ def _swept_map(swept: SweptMap, line: Line | None, estimator: Mapping[str, Any])
     """Return a map of a sweep; one that failed is on no line."""
     title, setting, value = swept.title, "", None
     if line is not None:
-        if line.steering in swept.parameters:
-            value = swept.parameters[line.steering]
-            setting = replace(line, parameters={line.steering: value}).title
+        if line.knob in swept.parameters:
+            value = swept.parameters[line.knob]
+            setting = replace(line, parameters={line.knob: value}).title
         title = ", ".join(filter(None, [line.title, setting]))
     return PageMap(
         title,

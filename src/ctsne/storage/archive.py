@@ -1,8 +1,7 @@
-"""Model files: an archive of plain arrays and one JSON text; the arrays are mapped, not read."""
+"""The container of models and sweeps: plain arrays, mapped and not read, and one JSON text."""
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import math
@@ -11,7 +10,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -22,14 +21,12 @@ from numpy.typing import NDArray
 
 from ctsne._core.files import check_space, reading, replaced_file
 from ctsne._core.messages import listed, shown
-from ctsne.io.paths import MODEL_SUFFIX, check_input, check_output
+from ctsne.storage.schema import Number, check_plain, strict_json
 
-FORMAT, VERSION = "ctsne model", 1
-WHAT = "a valid ctsne model"
-_TEXT = "model.json"
+VERSION = 1
 # Names of a million labels fit; reading more text than this is not worth the memory.
 _MOST_TEXT = 2**26
-_MOST_MEMBERS = 1000
+_MOST_MEMBERS = 100_000
 _NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*")
 # Arrays begin at a multiple of this many bytes, as NumPy aligns its own files.
 _ALIGNED = 64
@@ -44,49 +41,32 @@ _BLOCK = 2**26
 
 
 @dataclass(frozen=True, eq=False)
-class ModelFile:
-    """What a model file holds, with read-only arrays that stay in the file."""
+class Archive:
+    """The content of a file, with read-only arrays that stay in the file."""
 
     content: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
 
 
-def check_model_output(path: str | Path) -> Path:
-    """Return the path of a model file that can be written, or raise an error."""
-    with _in_one_line():
-        return check_output(path, (MODEL_SUFFIX,))
+def write_archive(
+    target: Path, kind: str, content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Write a file of this kind, such as a model, whole or not at all; equal ones are equal bytes.
 
-
-def check_model_input(path: str | Path) -> Path:
-    """Return the path of a model file that exists, or raise an error."""
-    with _in_one_line():
-        return check_input(path, (MODEL_SUFFIX,))
-
-
-@contextlib.contextmanager
-def _in_one_line() -> Iterator[None]:
-    """Turn a message about a path with line breaks into a message of one line."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(" ".join(str(error).split())) from None
-
-
-def write_model(path: Path, content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a model file, whole or not at all; equal models give equal bytes."""
-    target = check_model_output(path)
-    head = {"format": FORMAT, "version": VERSION, "ctsne": version("ctsne")}
+    No link is followed: a link with the name of the target is replaced.
+    """
+    head = {"format": f"ctsne {kind}", "version": VERSION, "ctsne": version("ctsne")}
     text = json.dumps({**head, **content}, allow_nan=False).encode("ascii")
     if len(text) > _MOST_TEXT:
         sizes = f"{len(text)} bytes, at most {_MOST_TEXT} are possible"
         raise ValueError(f"the names of the labels and columns are too long for {target}: {sizes}")
-    check_space(target, len(text) + sum(int(each.nbytes) + 1024 for each in arrays.values()))
+    check_space(target, len(text) + sum(int(array.nbytes) + 1024 for array in arrays.values()))
     with (
         replaced_file(target) as temporary,
         temporary.open("wb") as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
     ):
-        with archive.open(_new_member(_TEXT, 0), "w", force_zip64=True) as member:
+        with archive.open(_new_member(_text_of(kind), 0), "w", force_zip64=True) as member:
             member.write(text)
         for name, array in arrays.items():
             entry = _new_member(f"{name}.npy", file.tell())
@@ -94,6 +74,10 @@ def write_model(path: Path, content: Mapping[str, Any], arrays: Mapping[str, NDA
                 # Block by block; the header takes a multiple of 64 bytes.
                 whole = np.asarray(array, order="C")
                 np.lib.format.write_array(member, whole, (1, 0), allow_pickle=False)
+
+
+def _text_of(kind: str) -> str:
+    return f"{kind}.json"
 
 
 def _new_member(name: str, place: int) -> zipfile.ZipInfo:
@@ -105,39 +89,40 @@ def _new_member(name: str, place: int) -> zipfile.ZipInfo:
     return entry
 
 
-def read_model(path: Path) -> ModelFile:
-    """Open a model file; its structure and all checksums are checked, what it means is not."""
-    source = check_model_input(path)
-    with reading(source, WHAT), source.open("rb") as file:
+def read_archive(source: Path, kind: str) -> Archive:
+    """Open a file of this kind; verify structure and checksums, the caller checks the content."""
+    with reading(source, f"a valid ctsne {kind}"), source.open("rb") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError("it is another kind of file, or its end is missing")
-        places = _members(file)
+        text = _text_of(kind)
+        members = _members(file, text)
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        data = {name: (_begin(mapped, entry, end), end) for name, (entry, end) in places.items()}
-        for name, (begin, end) in data.items():
-            _check_sum(mapped, begin, end, places[name][0])
-        content = _parsed(mapped[slice(*data.pop(_TEXT))])
+        places = {name: (_begin(mapped, entry, end), end) for name, (entry, end) in members.items()}
+        for name, (begin, end) in places.items():
+            _check_sum(mapped, begin, end, members[name][0])
+        content = _parsed(mapped[slice(*places.pop(text))], kind)
         arrays = {
-            name.removesuffix(".npy"): _array(mapped, *place, name) for name, place in data.items()
+            name.removesuffix(".npy"): _array(mapped, *place, name)
+            for name, place in places.items()
         }
-    return ModelFile(content, arrays)
+    return Archive(content, arrays)
 
 
-def _members(file: Any) -> dict[str, tuple[zipfile.ZipInfo, int]]:
+def _members(file: Any, text: str) -> dict[str, tuple[zipfile.ZipInfo, int]]:
     """Return the members, which must follow each other without gaps, and where each ends."""
     with zipfile.ZipFile(file) as archive:
         entries, end = archive.infolist(), archive.start_dir
         if archive.comment:
-            raise ValueError("it has a comment, which models do not have")
+            raise ValueError("it has a comment")
     if len(entries) > _MOST_MEMBERS:
         raise ValueError(f"it has {len(entries)} members")
     names = [entry.filename for entry in entries]
-    if names[:1] != [_TEXT] or len(set(names)) < len(names):
-        raise ValueError(f"its members must be {_TEXT} and arrays, got {listed(names, most=4)}")
+    if names[:1] != [text] or len(set(names)) < len(names):
+        raise ValueError(f"its members must be {text} and arrays, got {listed(names, most=4)}")
     for entry in entries:
         name = entry.filename.removesuffix(".npy")
-        if entry.filename != _TEXT and (name == entry.filename or not _NAME.fullmatch(name)):
-            raise ValueError(f"it has a member {shown(entry.filename)}, which models do not have")
+        if entry.filename != text and (name == entry.filename or not _NAME.fullmatch(name)):
+            raise ValueError(f"it has an unknown member {shown(entry.filename)}")
         plain = entry.compress_type == zipfile.ZIP_STORED and not entry.flag_bits
         if not plain or entry.file_size != entry.compress_size:
             raise ValueError(f"its member {shown(entry.filename)} is compressed or encrypted")
@@ -174,16 +159,15 @@ def _check_sum(mapped: mmap.mmap, begin: int, end: int, entry: zipfile.ZipInfo) 
         raise ValueError(f"the checksum of {entry.filename} does not match, so the file is damaged")
 
 
-def _parsed(text: bytes) -> dict[str, Any]:
-    """Return the JSON text as a mapping of this format and version."""
+def _parsed(text: bytes, kind: str) -> dict[str, Any]:
+    """Return the JSON text as a mapping of this kind of file and version."""
     if len(text) > _MOST_TEXT:
-        raise ValueError(f"{_TEXT} has more than {_MOST_TEXT} bytes")
-    content = json.loads(text.decode("ascii"), parse_constant=_refuse_constant)
-    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
-        raise ValueError(f"{_TEXT} does not describe a model")
+        raise ValueError(f"{_text_of(kind)} has more than {_MOST_TEXT} bytes")
+    content = strict_json(text.decode("ascii"))
+    if not isinstance(content, dict) or content.pop("format", None) != f"ctsne {kind}":
+        raise ValueError(f"{_text_of(kind)} does not describe a {kind}")
     stored, made = content.pop("version", None), content.pop("ctsne", None)
-    if type(stored) is not int or stored < 1:
-        raise ValueError(f"its version must be a positive whole number, got {shown(stored)}")
+    check_plain(stored, Number(1, whole=True), "version")
     if stored > VERSION:
         by = f"by ctsne {made:.20}" if isinstance(made, str) else "by a newer ctsne"
         raise ValueError(
@@ -192,10 +176,6 @@ def _parsed(text: bytes) -> dict[str, Any]:
             "pip install --upgrade ctsne"
         )
     return content
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number")
 
 
 def _array(mapped: mmap.mmap, begin: int, end: int, name: str) -> NDArray[Any]:

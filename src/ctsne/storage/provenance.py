@@ -14,10 +14,11 @@ from typing import Any
 from ctsne._core.files import SETTINGS, file_checksum, reason, write_file
 from ctsne._core.messages import shown
 from ctsne.io.anndata import find_entry
-from ctsne.io.dataset import Dataset
+from ctsne.io.dataset import Dataset, Source
 from ctsne.io.hdf5 import opened
 from ctsne.io.maps import read_settings
 from ctsne.io.paths import MAP_SUFFIXES, check_input, sidecar_of, suffix_of
+from ctsne.storage.record import Input, Record
 
 FORMAT = 1
 _PACKAGES = ("ctsne", "numpy", "scipy", "scikit-learn")
@@ -168,3 +169,44 @@ def _why_not(source: Path, key: str) -> str:
     if source.suffix == ".npy" or suffix_of(source).startswith((".csv", ".tsv")):
         return f": {sidecar_of(source).name} is missing"
     return "; was it written by ctsne?"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the data of a model came from, if the command line made it."""
+
+    provenance: Provenance
+    source: Source
+    features: tuple[str, ...] | None  # names of the columns, if the file has them
+
+    def part(self) -> tuple[str | None, str | None]:
+        """Return the representation or the layer of an .h5ad file that the map was made of."""
+        layer = self.source.layer
+        return (self.source.use_rep or "X", None) if layer is None else (None, layer)
+
+    def record(self) -> Record:
+        """Return it as a settings record."""
+        made = self.provenance
+        files = tuple(Input(file.file, file.sha256, file.data) for file in made.inputs)
+        labels = tuple(made.settings.get("labels") or ())
+        return Record(
+            f"ctsne {made.command}",
+            {},
+            labels,
+            self.source,
+            made.settings,
+            files,
+            {},
+            self.features,
+            made.versions,
+        )
+
+
+def origin_of(model: Any) -> Origin | None:
+    """Return where the data of a loaded model came from, if the file says so."""
+    record: Record | None = getattr(model, "_record", None)
+    if record is None or record.command is None or record.source is None:
+        return None
+    files = [InputRecord(file.file, file.sha256, file.data) for file in record.inputs]
+    made = Provenance(record.command, dict(record.options), files, dict(record.versions))
+    return Origin(made, record.source, record.features)

@@ -16,12 +16,16 @@ from typing import Any
 
 import numpy as np
 
+from ctsne._core.checks import as_numbers
 from ctsne._core.files import SETTINGS, file_checksum, reason
 from ctsne._core.messages import label_text, shown
 from ctsne.io.dataset import Dataset, Source
 from ctsne.io.maps import read_settings
 from ctsne.io.paths import MAP_SUFFIXES, MODEL_SUFFIX, check_input, sidecar_of, suffix_of
-from ctsne.storage.schema import COUNT, check_plain
+from ctsne.labels import Column
+from ctsne.labels.columns import columns_by_name
+from ctsne.storage.archive import read_archive
+from ctsne.storage.schema import COUNT, Array, check_arrays, check_plain, require, strict_json
 
 FORMAT = 1
 _MARK = "ctsne record"
@@ -164,15 +168,6 @@ _SCHEMA = {
 }
 
 
-def strict_json(text: str | bytes) -> Any:
-    """Return the content of a JSON text without NaN and infinities, which JSON does not have."""
-    return json.loads(text, parse_constant=_refuse_constant)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number")
-
-
 # Records of files and models
 
 
@@ -194,9 +189,7 @@ def read_record(path: str | os.PathLike[str], *, key: str = "ctsne") -> Record:
 def find_record(source: Path, *, key: str = "ctsne") -> Record | None:
     """Return the record stored with a map, in a sweep folder or in a model; None if it has none."""
     if suffix_of(source) == MODEL_SUFFIX and not source.is_dir():
-        from ctsne.storage.archive import read_model
-
-        return Record.from_dict(read_model(source).content.get("record"))
+        return Record.from_dict(read_archive(source, "model").content.get("record"))
     text = read_settings(source, key)
     try:
         return None if text is None else Record.from_json(text)
@@ -214,7 +207,8 @@ def record_of(model: Any) -> Record:
     loaded: Record | None = getattr(model, "_record", None)
     if loaded is not None:
         return loaded
-    labels = () if model.labels_ is None else tuple(map(str, model.labels_.names))
+    name = getattr(model, "_label_name", None)
+    labels = () if model.labels_ is None else tuple(columns_by_name(model.labels_, name))
     parameters = model.get_params(deep=False)
     return Record("ConditionalTSNE", parameters, labels, results=fit_results(model))
 
@@ -229,6 +223,7 @@ def fit_results(model: Any) -> dict[str, Any]:
         "n_iter": int(model.n_iter_),
         "recall": float(model.diagnostics_.recall),
         "alignment": model.diagnostics_.alignment,
+        "procrustes": getattr(model, "procrustes_", None),
     }
     return {
         name: value
@@ -271,18 +266,34 @@ def _place(output: Path) -> Path:
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters as JSON can hold them, without a callback and a state of random numbers."""
-    kept = {
-        name: value
-        for name, value in parameters.items()
-        if name != "callback" and not isinstance(value, np.random.RandomState)
-    }
-    return {name: plain_value(value) for name, value in kept.items()}
+    """Return parameters as JSON can hold them, without a callback."""
+    return {name: plain_value(x) for name, x in parameters.items() if name != "callback"}
 
 
 def parameters_from(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that `plain_parameters` wrote; refuse anything else."""
     return {name: value_from(value) for name, value in plain.items()}
+
+
+def parameter_arrays(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are arrays, which a file holds besides the record."""
+    given = {name: value for name, value in parameters.items() if name in ("align", "init")}
+    return {
+        name: as_numbers(value, argument=name)
+        for name, value in given.items()
+        if not isinstance(value, str | GivenArray | None)
+    }
+
+
+def with_arrays(parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters with their arrays from a file; refuse those that it does not have."""
+    whole = dict(parameters)
+    for name, value in parameters.items():
+        if isinstance(value, GivenArray):
+            if getattr(arrays.get(name), "shape", None) != value.shape:
+                raise ValueError(f"its array for {name} is missing, or has another shape")
+            whole[name] = arrays[name]
+    return whole
 
 
 def plain_value(value: Any) -> Any:
@@ -297,6 +308,8 @@ def plain_value(value: Any) -> Any:
         return float(value)
     if value is None or isinstance(value, str | bool | int | float):
         return value
+    if isinstance(value, np.random.RandomState):
+        return None  # its state has changed since
     if isinstance(value, GivenArray | np.ndarray | list | tuple):
         shape = value.shape if isinstance(value, GivenArray) else np.shape(value)
         return {"array": list(shape)}
@@ -345,6 +358,29 @@ def labels_from(plain: object) -> tuple[object, ...]:
     if len(set(names)) < len(names):
         raise ValueError("it names a label twice")
     return names
+
+
+def plain_columns(columns: Mapping[str, Column]) -> tuple[list[Any], dict[str, Any]]:
+    """Return label columns as JSON can hold them, and their codes as arrays to store."""
+    content = [{"name": name, "labels": plain_labels(x.names)} for name, x in columns.items()]
+    return content, {f"labels/{c}": column.codes for c, column in enumerate(columns.values())}
+
+
+def columns_from(content: Any, arrays: Mapping[str, Any], n: int) -> dict[str, Column]:
+    """Return the label columns of n points that `plain_columns` wrote; refuse anything else."""
+    check_plain(content, [{"name": str, "labels": [object]}], "label columns")
+    schema, sizes = {}, {"n": n}
+    for c, entry in enumerate(content):
+        schema[f"labels/{c}"] = Array("int32", ("n",), low=-1, below=f"labels {c}")
+        sizes[f"labels {c}"] = len(entry["labels"])
+    check_arrays(arrays, schema, sizes)
+    columns = {}
+    for c, entry in enumerate(content):
+        codes, names = arrays[f"labels/{c}"], labels_from(entry["labels"])
+        counts = np.bincount(codes[codes >= 0], minlength=len(names)).astype(np.int64)
+        columns[entry["name"]] = Column(codes, names, counts)
+    require(len(columns) == len(content), "label columns", "named differently", list(columns))
+    return columns
 
 
 def _plain_label(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ class Array:
     low: float = -LARGEST_VALUE
     high: float = LARGEST_VALUE
     below: str | None = None  # a size that all values are smaller than
+    gaps: bool = False  # values may be NaN
     optional: bool = False
 
 
@@ -98,10 +100,11 @@ def _check_array(array: NDArray[Any], wanted: Array, name: str, sizes: dict[str,
         fits &= found == (sizes.setdefault(size, found) if isinstance(size, str) else size)
     if not fits:
         raise ValueError(f"its array {name} has another type or shape: {array.dtype} {array.shape}")
-    if array.size == 0 or array.dtype == bool:
+    values = array[~np.isnan(array)] if wanted.gaps else array
+    if values.size == 0 or array.dtype == bool:
         return
     high = wanted.high if wanted.below is None else sizes[wanted.below] - 1
-    if not wanted.low <= array.min() <= array.max() <= high:  # false for NaN too
+    if not wanted.low <= values.min() <= values.max() <= high:  # false for NaN too
         raise ValueError(f"its array {name} has values outside of {wanted.low:g} to {high:g}")
 
 
@@ -119,3 +122,12 @@ def require(fits: object, what: str, wanted: str, value: object) -> None:
     """Refuse a part of a file that does not fit."""
     if not fits:
         raise ValueError(f"its {what} must be {wanted}, got {shown(value)}")
+
+
+def strict_json(text: str | bytes) -> Any:
+    """Return the content of a JSON text without NaN and infinities, which JSON does not have."""
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number")

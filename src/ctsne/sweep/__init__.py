@@ -5,8 +5,7 @@
 """
 
 from ctsne.sweep.choice import Suggestion
-from ctsne.sweep.result import Line, SweepResult, SweptMap
+from ctsne.sweep.result import Line, SweepResult, SweptMap, load_sweep
 from ctsne.sweep.run import sweep
-from ctsne.sweep.storage import load_sweep
 
 __all__ = ["Line", "Suggestion", "SweepResult", "SweptMap", "load_sweep", "sweep"]

@@ -39,7 +39,7 @@ class GridPoint:
     parameters: dict[str, Any]
     line: str  # the same for settings that differ only in their strength
     seedless_line: str  # the same for settings that differ only in their strength and their seed
-    steering: str | None  # the parameter that varies along the line
+    knob: str | None  # the parameter that varies along the line
 
 
 def default_grid() -> list[dict[str, Any]]:
@@ -62,11 +62,11 @@ def expand_grid(grid: Grid, given: Mapping[str, Any]) -> list[GridPoint]:
             check_choice(whole["method"], "method", tuple(METHODS))
             used = {name: value for name, value in whole.items() if is_used(name, whole)}
             idle = [name for name in idle if name not in used]
-            steering = _steering(whole, values)
-            rest = {name: value for name, value in used.items() if name != steering}
+            knob = _varied_knob(whole, values)
+            rest = {name: value for name, value in used.items() if name != knob}
             seedless = {name: value for name, value in rest.items() if name != "random_state"}
             kept = {name: value for name, value in named.items() if name in used}
-            point = GridPoint(kept, identity(rest), identity(seedless), steering)
+            point = GridPoint(kept, identity(rest), identity(seedless), knob)
             points.setdefault(identity(_effective(used)), point)  # each map only once
         for name in idle:
             raise ValueError(
@@ -96,11 +96,11 @@ def _effective(used: Mapping[str, Any]) -> dict[str, Any]:
 def weakest_first(points: Sequence[GridPoint], indices: Iterable[int]) -> list[int]:
     """Order the settings of a line by strength; strengths per label keep their order."""
     chosen = list(indices)
-    steering = points[chosen[0]].steering or ""
-    values = [points[index].parameters.get(steering) for index in chosen]
+    knob = points[chosen[0]].knob or ""
+    values = [points[index].parameters.get(knob) for index in chosen]
     if not all(isinstance(value, Real) for value in values):
         return chosen
-    sign = 1 if steering in ("strength", "odds") else -1
+    sign = 1 if knob in ("strength", "odds") else -1
     order = np.argsort(sign * np.array(values, np.float64), kind="stable")
     return [chosen[place] for place in order]
 
@@ -177,7 +177,7 @@ def _is_matrix(value: Any) -> bool:
     return getattr(value, "ndim", 0) == 2
 
 
-def _steering(whole: Mapping[str, Any], values: Mapping[str, list[Any]]) -> str | None:
+def _varied_knob(whole: Mapping[str, Any], values: Mapping[str, list[Any]]) -> str | None:
     """Return the parameter that varies the strength."""
     own = METHODS[whole["method"]].knob
     names = [name for name in (own, "odds", "beta_low") if name in values]

@@ -1,23 +1,41 @@
-"""The maps of a sweep, their measures, and the choice of one map."""
+"""The maps of a sweep, their measures, the choice of one map, and what a notebook shows."""
 
 from __future__ import annotations
 
+import html
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._core import page_html
 from ctsne._core.checks import check_path
 from ctsne._core.messages import did_you_mean, value_text
-from ctsne._core.vocabulary import SUGGESTED_MIXING, chosen_by, measure_about, mixings_of
+from ctsne._core.vocabulary import (
+    SUGGESTED_MIXING,
+    chosen_by,
+    measure_about,
+    measure_title,
+    mixings_of,
+)
+from ctsne.fit.display import (
+    LEFT,
+    NUMBER,
+    dominated_text,
+    escaped,
+    facts_table,
+    shortened,
+    with_page,
+)
 from ctsne.labels import Column
 from ctsne.layout import align
 from ctsne.methods import METHODS, is_used
+from ctsne.storage.record import Record
+from ctsne.storage.sweep import StoredSweep, read_sweep, write_sweep
 from ctsne.sweep.choice import Suggestion, check_targets, choose_map
-from ctsne.sweep.display import sweep_html, swept_map_html
 from ctsne.sweep.grid import GridPoint, grouped_lines, plain_value
 
 if TYPE_CHECKING:
@@ -74,12 +92,15 @@ class SweptMap:
         return f"SweptMap({self.title}: {', '.join(shown)})"
 
     def _repr_html_(self) -> str:
-        return swept_map_html(self)
+        return _map_html(self)
 
     @property
     def title(self) -> str:
         """The setting in a few words, for legends and panels: ``joint, strength 0.4``."""
         return _in_words(self.parameters)
+
+
+_FIELDS = tuple(field.name for field in fields(SweptMap))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +111,7 @@ class Line:
     ----------
     parameters : dict
         Their common parameters, as given in the grid.
-    steering : str or None
+    knob : str or None
         The parameter that differs; None for a single map whose strength the grid does not name.
     maps : tuple of SweptMap
         The finished ones, with the weakest conditioning first.
@@ -103,7 +124,7 @@ class Line:
     """
 
     parameters: dict[str, Any]
-    steering: str | None
+    knob: str | None
     maps: tuple[SweptMap, ...]
 
     @property
@@ -155,7 +176,7 @@ class SweepResult:
         return "\n  ".join(lines)
 
     def _repr_html_(self) -> str:
-        return sweep_html(self)
+        return _sweep_html(self)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -270,9 +291,9 @@ class SweepResult:
             first = self.points[min(finished)]
             # The grid need not name the method.
             common = {"method": self.estimator["method"], **first.parameters}
-            common.pop(first.steering or "", None)
+            common.pop(first.knob or "", None)
             maps = tuple(self.maps[place] for place in finished)
-            lines.append(Line(common, first.steering, maps))
+            lines.append(Line(common, first.knob, maps))
         return tuple(lines)
 
     def candidates(self) -> tuple[tuple[tuple[SweptMap, ...], ...], ...]:
@@ -287,7 +308,7 @@ class SweepResult:
             groups: dict[str, list[SweptMap]] = {}
             for swept, point in ((self.maps[index], self.points[index]) for index in line):
                 if any(swept is each for each in measured):
-                    strength = swept.parameters.get(point.steering or "")
+                    strength = swept.parameters.get(point.knob or "")
                     groups.setdefault(repr(strength), []).append(swept)
             if groups:
                 lines.append(tuple(map(tuple, groups.values())))
@@ -297,11 +318,18 @@ class SweepResult:
         """Write the sweep for :func:`ctsne.sweep.load_sweep`, replacing what is there.
 
         If ``path`` is a file (a NumPy archive, ``.npz``), it holds everything; the folder of a
-        sweep gets an index of its maps.
+        sweep gets an index of its maps. Labels that are text, numbers, booleans or dates keep
+        their type; others become text.
         """
-        from ctsne.sweep.storage import write_sweep  # storage itself needs this class
-
-        write_sweep(check_path(path, "path"), self)
+        entries = [
+            {**vars(swept), "line": point.line, "seedless_line": point.seedless_line}
+            | {"knob": point.knob}
+            for swept, point in zip(self.maps, self.points, strict=True)
+        ]
+        record = Record("ctsne.sweep", self.estimator, self.known)
+        columns, known, other = self.columns, self.known, self.other
+        stored = StoredSweep(record, entries, columns, known, other, self.sampled_from)
+        write_sweep(check_path(path, "path"), stored)
 
     def _measured(self) -> list[SweptMap]:
         """Return the finished maps whose mixing is known."""
@@ -345,3 +373,124 @@ def _in_words(parameters: Mapping[str, Any]) -> str:
         METHODS[value].title if name == "method" else f"{name} {value_text(value)}"
         for name, value in parameters.items()
     )
+
+
+def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
+    """Read a finished sweep; raise ValueError if there is none.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder of a sweep, or a file written by :meth:`SweepResult.save`.
+
+    Returns
+    -------
+    SweepResult
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from ctsne import ConditionalTSNE
+    >>> from ctsne.datasets import make_synthetic
+    >>> from ctsne.sweep import load_sweep, sweep
+    >>> data = make_synthetic(300, random_state=0)
+    >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
+    >>> result = sweep(data.X, data.known, {"strength": [1]}, estimator=small, progress=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result.save(Path(folder) / "sweep.npz")
+    ...     load_sweep(Path(folder) / "sweep.npz").maps[0].title
+    'strength 1'
+    """
+    stored = read_sweep(path)
+    maps = [SweptMap(**{name: entry[name] for name in _FIELDS}) for entry in stored.maps]
+    lines = [(entry["line"], entry["seedless_line"], entry["knob"]) for entry in stored.maps]
+    points = tuple(
+        GridPoint(swept.parameters, *line) for swept, line in zip(maps, lines, strict=True)
+    )
+    # Files of maps hold them as computed; here they are rotated to match each other.
+    raw = {index for index, swept in enumerate(maps) if swept.file is not None}
+    return SweepResult(
+        aligned_maps(maps, points, raw),
+        points,
+        {**stored.record.parameters, "callback": None},
+        stored.sampled_from,
+        stored.columns,
+        stored.known,
+        stored.other,
+    )
+
+
+# What a notebook shows
+
+
+def _map_html(swept: SweptMap) -> str:
+    """Show the setting of a map and the measures to choose by."""
+    facts = [("setting", swept.title)]
+    if swept.error is not None:
+        return facts_table([*facts, ("failed", swept.error)])
+    if swept.alignment != "none":
+        scores = ", ".join(f"{name} {score:.2f}" for name, score in swept.alignment_scores.items())
+        facts.append(("alignment", swept.alignment + (f" (scores: {scores})" if scores else "")))
+    for name in chosen_by(swept.measures):
+        meaning = measure_about(name).meaning.partition(". ")[0]  # its first sentence
+        facts.append((measure_title(name), f"{swept.measures[name]:.2f} ({meaning})"))
+    if "largest_weight" in swept.diagnostics:
+        facts.append(("dominated", dominated_text(swept.diagnostics["largest_weight"])))
+    return facts_table(facts)
+
+
+def _sweep_html(result: SweepResult) -> str:
+    """Show the page of a sweep, and its table with the suggested map marked."""
+    suggested, text = _suggestion(result)
+    measures = chosen_by(dict.fromkeys(name for swept in result.maps for name in swept.measures))
+    meanings = {name: html.escape(measure_about(name).meaning) for name in measures}
+    head = "".join(
+        f'<th title="{meaning}" style="{NUMBER}">{escaped(measure_title(name))}</th>'
+        for name, meaning in meanings.items()
+    )
+    rows = "".join(_row(swept, measures, chosen=swept is suggested) for swept in result.maps)
+    maps = "1 map" if len(result.maps) == 1 else f"{len(result.maps)} maps"
+    table = (
+        f'<div class="ctsne"><p>Sweep of {maps}. {html.escape(text)}</p>'
+        '<div style="max-height:32em;overflow:auto"><table>'
+        f'<thead><tr><th></th><th style="{LEFT}">setting</th>{head}'
+        f'<th style="{NUMBER}">seconds</th></tr></thead><tbody>{rows}</tbody></table></div></div>'
+    )
+    return with_page(page_html(result), table)
+
+
+def _suggestion(result: SweepResult) -> tuple[SweptMap | None, str]:
+    try:
+        suggested = result.suggest()
+    except ValueError as error:  # the message says why, and what to do
+        text = str(error)
+        return None, text[0].upper() + text[1:] + "."
+    if suggested.map is None:
+        return None, f"No map is suggested: {suggested.reason}."
+    title = shortened(suggested.map.title)
+    return suggested.map, f"Suggested by suggest(): {title}; {suggested.reason}."
+
+
+def _row(swept: SweptMap, measures: list[str], *, chosen: bool) -> str:
+    # Translucent colours can be read on a dark background too.
+    mark = '<span title="suggested" role="img" aria-label="suggested">★</span>' if chosen else ""
+    background = "background:rgba(230,159,0,.22)" if chosen else ""
+    weight = "font-weight:bold;" if chosen else ""
+    cells = f'<td>{mark}</td><td style="{weight}{LEFT}">{escaped(swept.title)}</td>'
+    if swept.error is not None:
+        width = len(measures) + 1
+        cells += f'<td colspan="{width}" style="{LEFT}">failed: {escaped(swept.error)}</td>'
+    else:
+        cells += "".join(_measured(swept.measures.get(name, np.nan)) for name in measures)
+        cells += f'<td style="{NUMBER}">{swept.seconds:.1f}</td>'
+    return f'<tr style="{background}">{cells}</tr>'
+
+
+def _measured(value: float) -> str:
+    """Write a share with a bar of that length behind it."""
+    if not np.isfinite(value):
+        return f'<td style="{NUMBER}">–</td>'
+    width = f"{100 * min(max(value, 0.0), 1.0):.0f}%"
+    bar = f"linear-gradient(90deg,rgba(86,180,233,.4) {width},transparent {width})"
+    return f'<td style="{NUMBER};background:{bar}">{value:.2f}</td>'

@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import check_jobs, check_matrix, check_same_rows, check_workers, is_sparse
 from ctsne._core.files import WriteError, check_space, sole_writer
 from ctsne._core.messages import InterruptedWarning, shown, value_text, warn
@@ -32,11 +34,18 @@ from ctsne.labels.columns import columns_by_name, listed_columns, name_of
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
 from ctsne.settings import DEFAULTS, Settings, check_settings
-from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines
+from ctsne.storage.sweep import map_file, open_folder
+from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines, identity
 from ctsne.sweep.result import SweepResult, aligned_maps
-from ctsne.sweep.shared_lists import shared_lengths, shared_neighbors
-from ctsne.sweep.storage import map_files, open_folder
-from ctsne.sweep.worker import PATH_SHARE, Outcome, Step, Watch, run_line
+from ctsne.sweep.worker import (
+    PATH_SHARE,
+    Outcome,
+    Step,
+    Watch,
+    run_line,
+    shared_lengths,
+    shared_neighbors,
+)
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -142,7 +151,7 @@ def sweep(
             approximate = is_approximate(n, settings[0].recall)
             shares = approximate and isinstance(known, Column)
             searched = shared_lengths(n, settings, k) if shares else ()
-            kept = map_files(place, points, base, matrix, known, searched)
+            kept = _map_files(place, points, base, matrix, known, searched)
             new = sum(not file.exists() for file in kept)
             numbers = base["n_components"] + len(KEPT_DIAGNOSTICS)
             check_space(place, new * n * numbers * _BYTES_PER_NUMBER)
@@ -204,6 +213,24 @@ def sweep(
         elif folder is not None:
             result.save(folder)
         return result
+
+
+def _map_files(
+    folder: Path,
+    points: list[GridPoint],
+    base: Mapping[str, Any],
+    matrix: Any,
+    labels: Column | Labels,
+    searched: tuple[int, ...],
+) -> list[Path]:
+    """Name the file of each map by everything it depends on, such as the length of lists."""
+    names: object = labels.names
+    if isinstance(labels, Labels):
+        names = list(zip(labels.names, (each.names for each in labels.columns), strict=True))
+    checksum = content_checksum(matrix, labels.codes, repr(names))
+    common = [version("ctsne"), checksum, list(searched)]
+    own = [identity({**base, **point.parameters}) for point in points]
+    return [map_file(folder, [*common, parameters]) for parameters in own]
 
 
 def _only_column(other: object) -> object:

@@ -1,10 +1,11 @@
-"""The work of one worker: the maps of a line of settings, one after the other."""
+"""The work of one worker: the maps of a line of settings, made from lists that maps share."""
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_jobs
-from ctsne._core.progress import Progress
+from ctsne._core.files import check_target
+from ctsne._core.messages import warn
+from ctsne._core.progress import Progress, Report
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import measure_map, summarize_diagnostics
-from ctsne.fit.pipeline import affinities_of, layout_of, listed_labels, weights_of
+from ctsne.evaluate.neighbors import DataNeighbors, search_aligned, search_data
+from ctsne.fit.pipeline import (
+    affinities_of,
+    alignment_of,
+    layout_of,
+    list_lengths,
+    listed_labels,
+    neighbors_of,
+    search_neighbors,
+    weights_of,
+)
 from ctsne.labels import Column
 from ctsne.layout import Layout
+from ctsne.neighbors import Neighbors, merge_neighbors, select_neighbors
+from ctsne.neighbors.alignment import Alignment
+from ctsne.neighbors.patterns import read_labels
 from ctsne.settings import Settings
+from ctsne.storage.sweep import map_file, read_map_file, write_map_file
+from ctsne.sweep.grid import plain_value
 from ctsne.sweep.result import SweptMap
-from ctsne.sweep.shared_lists import SharedLists, lists_for
-from ctsne.sweep.storage import file_after, load_map, save_map
 
 # A step along a path starts from the previous map, contracted to this standard deviation and with
 # exaggeration, so that separated parts can meet again. Then the map expands at the learning rate
@@ -41,6 +57,83 @@ _SLICE = 10
 # Usual share of the time until similarities are computed, and until the map is made; the rest
 # measures it.
 _SIMILARITIES, _LAID_OUT = 0.06, 0.93
+
+
+@dataclass(frozen=True, eq=False)
+class SharedLists:
+    """The lists of one alignment: to make maps from, and to compare them with."""
+
+    neighbors: Neighbors
+    alignment: Alignment
+    data: DataNeighbors
+
+
+def shared_neighbors(
+    settings: Sequence[Settings], data: DataNeighbors, after_part: Report | None = None
+) -> list[SharedLists]:
+    """Search once per alignment, for lists that contain those of every setting.
+
+    ``after_part`` is called with the share that is done of the first search, usually the only one.
+    """
+    if data.columns is not None and data.columns.n_columns > 1:
+        return _lists_of_columns(settings, data, after_part)
+    labels = read_labels(data.labels, data.n)
+    both = shared_lengths(data.n, settings, data.k)
+    lengths = sum(both) if labels is None else both
+    exact = search_data(data, settings[0].n_jobs)  # measures never depend on the recall
+    found: dict[str, SharedLists] = {}
+    keys = [str(plain_value(each.align)) for each in settings]
+    for key, each in zip(keys, settings, strict=True):
+        if key not in found:
+            moved = alignment_of(data.features, each)
+            lists = search_neighbors(data.features, labels, lengths, each, moved.points, after_part)
+            after_part = None
+            measured = replace(search_aligned(exact, moved, each.n_jobs), features=None)
+            # Workers may be other processes, and do not need the points again.
+            found[key] = SharedLists(lists, replace(moved, points=None), measured)
+    return [found[key] for key in keys]
+
+
+def _lists_of_columns(
+    settings: Sequence[Settings], data: DataNeighbors, after_part: Report | None
+) -> list[SharedLists]:
+    """Search once for all settings with the same lists, which depend on the columns they use."""
+    exact = search_data(data, settings[0].n_jobs)
+    found: dict[str, SharedLists] = {}
+    keys = []
+    for each in settings:
+        # The strength decides which columns are left out, and in ``balanced`` the lengths.
+        lengths = each.knob if each.method.name == "balanced" else each.knob == each.method.grid[0]
+        listed = (each.method.name, lengths.tolist()) if listed_labels(each) is not None else None
+        keys.append(repr((plain_value(each.align), listed, each.perplexity, each.recall)))
+        if keys[-1] not in found:
+            moved = alignment_of(data.features, each)
+            lists = neighbors_of(data.features, each, moved.points, after_part)
+            after_part = None
+            measured = replace(search_aligned(exact, moved, each.n_jobs), features=None)
+            found[keys[-1]] = SharedLists(lists, replace(moved, points=None), measured)
+    return [found[key] for key in keys]
+
+
+def shared_lengths(n: int, settings: Sequence[Settings], k: int) -> tuple[int, int]:
+    """Return the lengths of the lists that serve every setting; at least ``k`` each."""
+    longest_same = longest_other = min(k, n - 1)
+    for each in settings:
+        lengths = list_lengths(each, n)
+        longest_same = max(longest_same, int(lengths[:, 0].max()))
+        # One list may hold one kind of label only.
+        longest_other = max(longest_other, int(lengths[:, -1].max()))
+    return longest_same, longest_other
+
+
+def lists_for(settings: Settings, shared: SharedLists) -> Neighbors:
+    """Return the lists that a search for this setting would find (if the search is exact)."""
+    if shared.data.columns is not None and shared.data.columns.n_columns > 1:
+        return shared.neighbors
+    lengths = list_lengths(settings, len(shared.neighbors.indices))
+    if listed_labels(settings) is None:
+        return merge_neighbors(shared.neighbors, int(lengths[0].sum()))
+    return select_neighbors(shared.neighbors, lengths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +232,8 @@ def run_line(steps: list[Step], watch: Watch) -> list[Outcome]:
             if watch.elsewhere:  # perhaps on another machine: threads are this worker's share
                 step = replace(step, settings=replace(step.settings, n_jobs=check_jobs(-1)))
             if step.file is not None and last is not None:  # the map it actually starts from
-                step = replace(step, file=file_after(step.file, last))
+                after = [step.file.name, last.name]
+                step = replace(step, file=map_file(step.file.parent, after))
             try:
                 outcome = _outcome(step, previous, watch)
             except _Stopped:
@@ -157,13 +251,13 @@ def _outcome(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> 
     if watch.stopped:
         raise _Stopped
     shape = step.lists.data.n, step.settings.n_components
-    swept = None if step.file is None else load_map(step.file, step.parameters, shape)
+    swept = None if step.file is None else _stored_map(step.file, step.parameters, shape)
     loaded, unsaved = swept is not None, None
     if swept is None:
         swept = _make(step, previous, watch)
         if step.file is not None:
             try:
-                save_map(step.file, swept)
+                write_map_file(step.file, vars(swept))
                 swept = replace(swept, file=step.file.name)
             except OSError as error:  # the sweep stops, with the maps stored by then
                 unsaved = str(error)
@@ -172,6 +266,22 @@ def _outcome(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> 
     measures = measure_map(swept.embedding, data, other=step.hidden, n_jobs=n_jobs)
     swept = replace(swept, measures={**measures, **swept.measures})
     return Outcome(step.index, swept, loaded, unsaved)
+
+
+def _stored_map(path: Path, parameters: dict[str, Any], shape: tuple[int, int]) -> SweptMap | None:
+    """Return a stored map; None if there is none, or, with a warning, if it is damaged."""
+    if not os.path.lexists(path):
+        return None
+    check_target(path)
+    try:
+        swept = SweptMap(parameters, error=None, **read_map_file(path))
+        if swept.embedding is not None and swept.embedding.shape == shape:
+            return swept
+        reason = f"{path} is damaged: its shape is not {shape}"
+    except (MemoryError, OSError, ValueError) as error:
+        reason = str(error)
+    warn(f"{reason}; this map is made again")
+    return None
 
 
 def _make(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> SweptMap:

@@ -23,7 +23,7 @@ from ctsne.labels import Labels, combine_columns
 from ctsne.methods import METHODS
 from ctsne.placing.new_labels import in_order
 from ctsne.settings import DEFAULTS
-from ctsne.storage.model import origin_of
+from ctsne.storage.provenance import origin_of
 from ctsne.storage.record import GivenArray, Record, record_of
 from ctsne.tl import fields
 

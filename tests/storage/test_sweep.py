@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,8 +11,9 @@ import pytest
 
 from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
+from ctsne.storage.archive import read_archive, write_archive
+from ctsne.storage.sweep import write_map_file
 from ctsne.sweep import SweepResult, load_sweep, sweep
-from ctsne.sweep.storage import load_map, save_map
 
 DATA = make_synthetic(120, random_state=0)
 KNOWN = (DATA.known == "blue").astype(int)
@@ -86,32 +86,21 @@ def test_failed_maps_are_kept_with_their_reason(
 @pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04half"])
 def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "other.npz").write_bytes(content)
-    with pytest.raises(ValueError, match=r"other\.npz is not a sweep"):
-        load_sweep(tmp_path / "other.npz")
     np.savez(tmp_path / "array.npz", X=np.zeros(3))
-    with pytest.raises(ValueError, match=r"array\.npz is not a sweep"):
-        load_sweep(tmp_path / "array.npz")
+    np.savez_compressed(tmp_path / "packed.npz", sweep=np.zeros(2**20))
+    for name in ("other.npz", "array.npz", "packed.npz"):
+        with pytest.raises(ValueError, match=rf"{name} is not a valid ctsne sweep"):
+            load_sweep(tmp_path / name)
     with pytest.raises(FileNotFoundError):
         load_sweep(tmp_path / "none.npz")
-
-
-def test_files_larger_than_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    np.savez_compressed(tmp_path / "sweep.npz", sweep=np.zeros(2**20))
-    file = tmp_path / f"map-{'0' * 32}.npz"
-    np.savez_compressed(file, embedding=np.zeros((2**19, 2), np.float32))
-    monkeypatch.setattr("ctsne._core.files.free_memory", lambda: 2**20)
-    with pytest.raises(MemoryError, match=r"sweep\.npz needs about 8 MiB of memory, but only 1"):
-        load_sweep(tmp_path)
-    with pytest.warns(UserWarning, match=r"\.npz needs about 4 MiB .*; this map is made again"):
-        assert load_map(file, {}, (2**19, 2)) is None
 
 
 def test_what_cannot_be_written_leaves_the_old_file(result: SweepResult, tmp_path: Path) -> None:
     path = tmp_path / "sweep.npz"
     result.save(path)
     before = path.read_bytes()
-    odd = SweepResult(result.maps, result.points, {"callback": object()})
-    with pytest.raises(TypeError, match="cannot be saved"):
+    odd = replace(result, estimator={"perplexity": object()})
+    with pytest.raises(TypeError, match="parameter"):
         odd.save(path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
@@ -124,7 +113,7 @@ def test_a_folder_stores_each_map_once(tmp_path: Path) -> None:
     files = sorted(each.name for each in folder.iterdir())
     assert files == sorted(["sweep.npz", *(str(swept.file) for swept in made.maps)])
     with np.load(folder / "sweep.npz") as index:
-        assert index.files == ["sweep", "column-0"]  # no map
+        assert index.files == ["sweep.json", "labels/0"]  # no map
     for path in (folder, folder / "sweep.npz"):
         loaded = load_sweep(path)
         assert loaded.table.equals(made.table)
@@ -148,59 +137,81 @@ def test_a_folder_stores_each_map_once(tmp_path: Path) -> None:
     )
 
 
-def _rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], object]) -> None:
-    """Change the text and the arrays of a stored sweep."""
-    with np.load(path) as stored:
-        arrays = dict(stored)
-    content = json.loads(str(arrays.pop("sweep")))
-    change(content, arrays)
-    np.savez(path, sweep=np.array(json.dumps(content)), **arrays)
+Change = Callable[[dict[str, Any], dict[str, Any]], object]
+
+
+def _map(**changes: Any) -> Change:
+    """Change the entry of the second map."""
+    return lambda text, _: text["maps"][1].update(changes)
+
+
+def _parameters(number: int, **changes: Any) -> Change:
+    return lambda text, _: text["maps"][number]["parameters"].update(changes)
+
+
+def _array(name: str, array: Any) -> Change:
+    return lambda _, arrays: arrays.update({f"maps/1/{name}": array})
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    ("change", "named"),
     [
-        (lambda text, _: text.update(maps=7), "not iterable"),
-        (lambda text, _: text.update(maps=[7]), "not subscriptable"),
-        (lambda text, _: text["estimator"].pop("perplexity"), "parameters of the estimator"),
-        (lambda text, _: text["estimator"].update(method="dance"), "method"),
-        (lambda text, _: text["estimator"].update(perplexity=[30]), "values of parameters"),
-        (lambda text, _: text.update(sampled_from="many"), "number of points"),
+        (lambda text, _: text.update(maps=7), "maps"),
+        (lambda text, _: text.update(maps=[7]), "maps"),
+        (lambda text, _: text.update(more=7), "more"),
+        (lambda text, _: text["record"]["parameters"].pop("perplexity"), "parameters"),
+        (lambda text, _: text["record"]["parameters"].update(method="dance"), "method"),
+        (lambda text, _: text["record"]["parameters"].update(perplexity=[30]), "parameter"),
+        (lambda text, _: text.update(sampled_from="many"), "sampled_from"),
         (lambda text, _: text.update(sampled_from=3), "number of points"),
-        (lambda text, _: text["maps"][1]["parameters"].update(dance=1), "names of parameters"),
-        (lambda text, _: text["maps"][1]["parameters"].update(method=[1]), "values of parameters"),
-        (lambda text, _: text["maps"][1]["parameters"].update(method="x"), "method"),
-        (lambda text, _: text["maps"][3]["parameters"].update(beta={"labels": [[[], 1]]}), "hash"),
-        (lambda text, _: text["maps"][3]["parameters"].update(init={"array": "none"}), "none"),
-        (lambda text, _: text["maps"][1].update(measures={}), "measures"),
-        (lambda text, _: text["maps"][1].update(measures={"mixing": "far"}), "measures"),
+        (lambda text, _: text.update(known=["nobody"]), "labels"),
+        (lambda text, _: text.update(other="nobody"), "labels"),
+        (lambda text, _: text["columns"].append(text["columns"][0]), "labels/2"),
+        (_parameters(1, dance=1), "parameters"),
+        (_parameters(1, method=[1]), "parameter"),
+        (_parameters(1, method="x"), "method"),
+        (_parameters(3, beta={"per label": [[[], 1]]}), "label"),
+        (_parameters(3, init={"array": [1, 2]}), "init"),
+        (_parameters(1, init={"array": [120, 2]}), "init"),
+        (_map(measures={}), "measures"),
+        (_map(measures={"mixing": "far"}), "measures"),
         (lambda text, _: text["maps"][1]["measures"].pop("adjusted_rnx"), "measures"),
-        (lambda text, _: text["maps"][1].update(alignment_scores=[]), "alignment scores"),
-        (lambda text, _: text["maps"][1].update(alignment=[]), "alignment must be text"),
-        (lambda text, _: text["maps"][1].update(seconds=None), "seconds must be a number"),
-        (lambda text, _: text["maps"][1].update(line=1), "lines"),
-        (lambda text, _: text["maps"][1].update(steering="dance"), "steering"),
-        (lambda text, _: text["maps"][1].update(error=3), "errors"),
-        (lambda text, _: text["maps"][1].update(file="../map.npz"), "not the name of a map"),
-        (lambda text, _: text["maps"][1].update(diagnostics=["perplexity"]), "names of diagn"),
-        (lambda _, each: each["embedding-1"].fill(np.nan), "positions"),
-        (lambda _, each: each.update({"embedding-1": np.zeros((120, 2))}), "positions"),
-        (lambda _, each: each.update({"embedding-1": np.zeros(120, "f4")}), "shape"),
-        (lambda _, each: each.update({"embedding-1": np.zeros((99, 2), "f4")}), "perplexity"),
-        (lambda _, each: each.update({"perplexity-1": np.zeros(120)}), "perplexity"),
-        (lambda _, each: each.pop("embedding-1"), "embedding-1"),
+        (_map(alignment_scores=[]), "alignment_scores"),
+        (_map(alignment=[]), "alignment"),
+        (_map(seconds="long"), "seconds"),
+        (_map(line=1), "line"),
+        (_map(knob="dance"), "knob"),
+        (_map(error=3), "error"),
+        (_map(error="failed"), "arrays"),
+        (_map(file="../map.npz"), "not the name of a map"),
+        (lambda _, arrays: arrays["maps/1/embedding"].fill(np.nan), "embedding"),
+        (_array("embedding", np.zeros((120, 2))), "embedding"),
+        (_array("embedding", np.zeros(120, "f4")), "embedding"),
+        (_array("embedding", np.zeros((99, 2), "f4")), "shape"),
+        (_array("embedding", np.zeros((120, 4), "f4")), "dimensions"),
+        (_array("perplexity", np.zeros(120)), "perplexity"),
+        (_array("more", np.zeros(120)), "more"),
+        (lambda _, arrays: arrays.pop("maps/1/embedding"), "embedding"),
+        (lambda _, arrays: arrays.pop("maps/1/perplexity"), "perplexity"),
+        (lambda _, arrays: arrays.update({"maps/9/embedding": np.zeros((120, 2), "f4")}), "maps/9"),
+        (lambda _, arrays: arrays["labels/0"].fill(2), "labels/0"),
+        (lambda _, arrays: arrays.update({"labels/0": np.zeros(99, "i4")}), "labels"),
     ],
 )
 def test_hostile_files_are_refused_in_one_line(
-    result: SweepResult, tmp_path: Path, change: Any, reason: str
+    result: SweepResult, tmp_path: Path, change: Change, named: str
 ) -> None:
     path = tmp_path / "evil.npz"
     result.save(path)
-    _rewritten(path, change)
-    message = rf"evil\.npz is not a sweep, or it is damaged: .*{reason}"
-    with pytest.raises(ValueError, match=message) as error:
+    file = read_archive(path, "sweep")
+    arrays = {name: np.array(array) for name, array in file.arrays.items()}
+    change(file.content, arrays)
+    write_archive(path, "sweep", file.content, arrays)
+    with pytest.raises(ValueError) as error:
         load_sweep(path)
-    assert "\n" not in str(error.value)
+    message = str(error.value)
+    assert message.startswith(f"{path} is not a valid ctsne sweep: ") and "\n" not in message
+    assert named in message.removeprefix(str(path))
 
 
 def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
@@ -225,8 +236,9 @@ def test_maps_too_large_to_be_rotated(tmp_path: Path) -> None:
         DATA.X, KNOWN, {"beta": [1, 0.1]}, estimator=SMALL, folder=tmp_path, progress=False
     )
     for swept in made.maps:
-        save_map(tmp_path / str(swept.file), replace(swept, embedding=swept.embedding * 1e30))
-    with pytest.raises(ValueError, match=r"sweep\.npz is not a sweep, or it is damaged: .*1e\+"):
+        large = replace(swept, embedding=swept.embedding * 1e30)
+        write_map_file(tmp_path / str(swept.file), vars(large))
+    with pytest.raises(ValueError, match="embedding"):
         load_sweep(tmp_path)
 
 
@@ -238,13 +250,13 @@ def test_damaged_folders_are_refused(tmp_path: Path) -> None:
     evil = replace(made, maps=(replace(made.maps[0], file="outside.npz"), made.maps[1]))
     (tmp_path / str(made.maps[0].file)).rename(outside)
     evil.save(tmp_path)
-    with pytest.raises(ValueError, match="is not a sweep, or it is damaged"):
+    with pytest.raises(ValueError, match=r"is not a valid ctsne|is not the name of a map"):
         load_sweep(tmp_path)  # though there is such a file
     outside.rename(tmp_path / str(made.maps[0].file))
     made.save(tmp_path)
     kept = tmp_path / str(made.maps[1].file)
     kept.write_bytes(kept.read_bytes()[:200])
-    with pytest.raises(ValueError, match="is not a sweep, or it is damaged"):
+    with pytest.raises(ValueError, match=r"is not a valid ctsne|is not the name of a map"):
         load_sweep(tmp_path)
     kept.unlink()
     with pytest.raises(FileNotFoundError, match=kept.name):
