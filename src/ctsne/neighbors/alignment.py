@@ -40,27 +40,16 @@ _Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """The points among which neighbours with other labels are searched.
+    """The points among which neighbours with other labels are searched."""
 
-    Attributes
-    ----------
-    name : str
-        One of :data:`ctsne._core.vocabulary.ALIGNMENTS`, or ``"array"``.
-    points : ndarray or None
-        The aligned points; None if the data are used as given.
-    scores : dict of str to float
-        The commuting share of each alignment tried, if ``"auto"`` chose one.
-    shifts : ndarray of shape (n_labels, d) or None
-        The shift of each label, if all its points move alike.
-    factor : float
-        By which a given representation was multiplied.
-    """
-
-    name: str
-    points: _Points | None
+    name: str  # one of ctsne._core.vocabulary.ALIGNMENTS, or "array"
+    points: _Points | None  # None if the data are used as given
+    # The commuting share of each alignment tried, if "auto" chose one.
     scores: dict[str, float] = field(default_factory=dict)
-    shifts: _Floats | None = None
-    factor: float = 1.0
+    shifts: _Floats | None = (
+        None  # of each label, shape (n_labels, d), if all its points move alike
+    )
+    factor: float = 1.0  # by which a given representation was multiplied
 
 
 def check_align(align: Any, n: int, metric: str) -> str | _Points:
@@ -127,15 +116,6 @@ def align_points(
     differences at the 50 nearest paired points of its label, so that the move can differ between
     cell types. ``"mean"`` removes each label's mean. With cosine distances, directions are aligned.
     Unlabelled points do not move; ``X`` itself is returned if nothing moves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ctsne.labels import encode_column
-    >>> from ctsne.neighbors.alignment import align_points
-    >>> X = np.array([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
-    >>> align_points(X, encode_column(list("aaabbb")), "mean").ravel().tolist()
-    [2.5, 3.5, 4.5, 2.5, 3.5, 4.5]
     """
     aligned = _align(X, labels, how, metric=metric, n_jobs=n_jobs).points
     return X if aligned is None else aligned
@@ -209,18 +189,6 @@ def commuting_share(
 
     With correct counterparts, the neighbours of a point's counterparts are the counterparts of its
     neighbours. The result is the share of both that agrees, at most 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ctsne.labels import encode_column
-    >>> from ctsne.neighbors.alignment import align_points, commuting_share
-    >>> rng = np.random.default_rng(0)
-    >>> labels = encode_column(np.arange(600) % 2)
-    >>> X = rng.normal(size=(600, 2)) + 9.0 * (np.arange(600) % 2)[:, None]
-    >>> [round(commuting_share(X, align_points(X, labels, how), labels), 1)
-    ...  for how in ("none", "mean")]
-    [0.5, 0.9]
     """
     rows = alignment_sample(labels)
     known = labels.take(rows)

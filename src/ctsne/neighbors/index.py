@@ -10,6 +10,7 @@ points, each sorted by label. Budgets are set by trial on reference points, as a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,8 @@ import ctsne._native as _native
 from ctsne._core.checks import (
     as_numbers,
     check_directions,
-    check_features,
     check_finite,
     check_jobs,
-    check_metric,
     check_number,
 )
 from ctsne._core.progress import Report, in_parts, within
@@ -33,7 +32,6 @@ from ctsne.neighbors.patterns import (
     Patterns,
     check_patterns,
     combinations_of,
-    pattern_of,
 )
 from ctsne.neighbors.points import (
     ACROSS,
@@ -44,6 +42,7 @@ from ctsne.neighbors.points import (
     MARGIN,
     TRIALS,
     ReferencePoints,
+    check_points,
     cosine_distances,
     least,
     unit_rows,
@@ -55,7 +54,7 @@ ALL_UP_TO = 12_000
 # cells made inside combinations, if these can be listed quickly.
 _FEW_COMBINATIONS = 2
 _FEW_POINTS = 16
-_LISTED_COMBINATIONS = 4096
+_MOST_COMBINATIONS = 4096
 # Budgets are set for these list lengths; other lists use the budget of the next longer one.
 _LENGTHS = (2.0 ** (3 + np.arange(57) / 2)).astype(np.int64)
 # With fewer true neighbours than this a trial says little.
@@ -67,35 +66,13 @@ Key = tuple[int, int, int]  # pattern, division, list length
 class SearchIndex:
     """Reference points arranged so that neighbours of any queries are found, list by list.
 
-    The pattern of two points is the bit mask of the label columns in which both have a label and
-    these differ. Each list holds the nearest points of one pattern.
+    ``codes`` are the labels of the points in every column, -1 where missing; without columns there
+    are no labels. All lists but the first are searched among ``aligned`` points, if given. Below a
+    recall of 1, more than 12,000 points are searched by cells of nearby points; distances are exact
+    in any case.
 
     Cells and budgets are made when a list first needs them. Besides the points, up to two copies of
     them in single precision are kept, and as many of the aligned points.
-
-    Parameters
-    ----------
-    X : array-like, shape (n, d)
-        Reference points.
-    codes : ndarray of int, shape (n, C)
-        Their labels in every column, -1 where missing. Without columns there are no labels.
-    aligned : array-like, shape (n, d'), optional
-        Points among which all lists but that of pattern 0 are searched, instead of ``X``.
-    metric : {"euclidean", "cosine"}
-    recall : float, default=0.99
-        Share of the true neighbours to find. Below 1, more than 12,000 points are searched by
-        cells of nearby points. Distances are exact in any case.
-    n_jobs : int, default=-1
-        Number of threads that arrange the points.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ctsne.neighbors.index import SearchIndex
-    >>> index = SearchIndex([[0.0], [1.0], [2.0], [4.0]], np.array([[0], [1], [0], [1]]))
-    >>> found = index.find([[0.9]], np.array([[0]]), lengths=(2, 1), patterns=(0, 1))
-    >>> found.indices.tolist(), found.lengths.tolist()
-    ([[0, 2, 1]], [[2, 1]])
     """
 
     def __init__(
@@ -108,20 +85,17 @@ class SearchIndex:
         recall: float = 0.99,
         n_jobs: int | None = -1,
     ) -> None:
-        features = check_features(X)
-        moved = None if aligned is None else check_features(aligned, argument="aligned")
-        if moved is not None and len(moved) != len(features):
-            raise ValueError(f"aligned has {len(moved)} rows but X has {len(features)}")
-        self.metric = check_metric(metric)
+        given = check_points(X, aligned, metric)
+        self.metric = metric
         self.recall = check_number(recall, "recall", low=0.5, high=1)
-        self.codes = _check_codes(codes, len(features), None)
+        self.codes = _check_codes(codes, len(given[0]), None)
         self.table, combinations = combinations_of(self.codes)
-        given = [points for points in (features, moved) if points is not None]
-        if metric == "cosine":
-            for points, argument in zip(given, ("X", "aligned"), strict=False):
-                check_directions(points, argument=argument)
-            given = [unit_rows(points) for points in given]
-        self._references = [ReferencePoints(points, combinations, self.table) for points in given]
+        self._references = [
+            ReferencePoints(
+                unit_rows(points) if metric == "cosine" else points, combinations, self.table
+            )
+            for points in given
+        ]
         self._counts = PatternCounts(self.codes)
         self._kinds = PatternCounts(self.table)
         self._budgets: dict[Key, tuple[int, float]] = {}
@@ -145,57 +119,32 @@ class SearchIndex:
         lengths: ArrayLike,
         patterns: Patterns,
         aligned: ArrayLike | None = None,
-        own: NDArray[np.integer] | None = None,
+        own: NDArray[np.int64] | None = None,
         n_jobs: int | None = -1,
         after_part: Report | None = None,
     ) -> Neighbors:
         """Find the nearest reference points of each pattern.
 
-        Parameters
-        ----------
-        X : array-like, shape (q, d)
-            Queries, in the precision of the reference.
-        codes : ndarray of int, shape (q, C)
-            Their labels: numbers as those of the reference, -1 where missing. A number that the
-            reference does not have differs from all labels.
-        lengths : array-like of int, shape (P,) or (q, P)
-            Wanted length of each list, with the same sum for all queries. Where a list has too few
-            candidates, the first others that have enough take the rest. All rows are equally long.
-        patterns : tuple of int
-            Pattern of each list, in rising order from 0.
-        aligned : array-like, shape (q, d'), optional
-            The queries among the aligned points of the reference, if it has such.
-        own : ndarray of int, shape (q,), optional
-            A reference point that each query leaves out: itself.
-        n_jobs : int, default=-1
-            Number of threads. The result does not depend on it, and rows not on each other.
-        after_part : callable, optional
-            Called with the share that is done, after each part of the search.
-
-        Returns
-        -------
-        Neighbors
-            ``recall`` is what the lists of this length reached on reference points.
+        Labels are numbered as those of the reference; a number that it does not have differs from
+        all labels. ``lengths`` are as in :func:`ctsne.neighbors.find_neighbors`. ``own`` names a
+        reference point that each query leaves out: itself. Rows do not depend on each other. The
+        recall is what lists of this length reached on reference points.
         """
         queries = self._check_queries(X, aligned)
         count = len(queries[0])
         labels = _check_codes(codes, count, self.codes.shape[1])
         chosen = check_patterns(patterns, self.codes.shape[1])
-        left_out = None if own is None else _check_own(own, count, self.n_points)
         jobs = check_jobs(n_jobs)
         wanted, total = check_lengths(lengths, count, len(chosen))
-        has = np.stack([self._counts.count(labels, pattern) for pattern in chosen], axis=1)
-        if left_out is not None:
-            mine = pattern_of(labels, self.codes[left_out])
-            has -= mine[:, None] == np.array(chosen)
-        filled = fill_lists(wanted, has, total)
+        mine = None if own is None else self.codes[own]
+        filled = fill_lists(wanted, self._counts.candidates(labels, chosen, mine), total)
         total = int(filled[0].sum()) if count else total
         indices = np.empty((count, total), np.int32)
         distances = np.empty((count, total), np.float32)
         offsets = np.cumsum(filled, axis=1, dtype=np.int32) - filled
         recalls, entries = [1.0], [0]
         for column, pattern in enumerate(chosen):
-            for key, rows in self._parts(labels, pattern, filled[:, column]):
+            for key, rows in self._searches(labels, pattern, filled[:, column]):
                 budget, recall = self._budget(key, jobs)
                 done, more = sum(entries), int(filled[rows, column].sum())
                 part = within(after_part, done / filled.sum(), (done + more) / filled.sum())
@@ -207,7 +156,7 @@ class SearchIndex:
                     cells.find(
                         points[block],
                         labels[block],
-                        None if left_out is None else left_out[block],
+                        None if own is None else own[block],
                         pattern,
                         budget,
                         lengths[block],
@@ -247,13 +196,7 @@ class SearchIndex:
         metric: str = "euclidean",
         n_jobs: int | None = -1,
     ) -> SearchIndex:
-        """Restore an index from its points and :meth:`arrays`.
-
-        Raises
-        ------
-        ValueError
-            If the arrays are not those of an index of these points.
-        """
+        """Restore an index from its points and :meth:`arrays`, or refuse arrays that do not fit."""
         recall = float(check_array(arrays, "recall", np.float64, (1,))[0])
         index = cls(X, codes, aligned=aligned, metric=metric, recall=recall, n_jobs=n_jobs)
         budgets = check_array(arrays, "budgets", np.int64, (None, 4))
@@ -279,7 +222,8 @@ class SearchIndex:
     def __reduce__(self) -> Any:
         points = [reference.points for reference in self._references]
         moved = points[1] if len(points) > 1 else None
-        return _restored, (points[0], self.codes, self.arrays(), moved, self.metric)
+        restore = partial(SearchIndex.from_arrays, aligned=moved, metric=self.metric)
+        return restore, (points[0], self.codes, self.arrays())
 
     def _check_queries(self, X: ArrayLike, aligned: ArrayLike | None) -> list[NDArray[np.floating]]:
         if (aligned is None) != (len(self._references) == 1):
@@ -317,46 +261,44 @@ class SearchIndex:
         pattern, division, _ = key
         return self._references[self._place_of(pattern)].cells(division, self._n_jobs)
 
-    def _parts(
+    def _searches(
         self, labels: Codes, pattern: int, lengths: NDArray[np.int32]
     ) -> list[tuple[Key, NDArray[np.bool_]]]:
         """Group the queries that want a list by where they search and how far."""
-        listed = lengths > 0
-        if not listed.any():
+        wanted = lengths > 0
+        if not wanted.any():
             return []
         if self.recall == 1 or self.n_points <= ALL_UP_TO:
-            return [((pattern, ALL, 0), listed)]
+            return [((pattern, ALL, 0), wanted)]
         inside = self._search_inside(labels, pattern)
         classes = np.searchsorted(_LENGTHS, lengths)
-        parts = []
-        for division, where in ((INSIDE, inside & listed), (ACROSS, ~inside & listed)):
-            for number in np.flatnonzero(np.bincount(classes[where])):
-                parts.append(
-                    ((pattern, division, int(_LENGTHS[number])), where & (classes == number))
-                )
-        return parts
+        return [
+            ((pattern, division, int(_LENGTHS[number])), rows & (classes == number))
+            for division, rows in ((INSIDE, inside & wanted), (ACROSS, ~inside & wanted))
+            for number in np.flatnonzero(np.bincount(classes[rows]))
+        ]
 
     def _search_inside(self, labels: Codes, pattern: int) -> NDArray[np.bool_]:
         """Return which labels search a pattern in the cells made inside combinations."""
-        # Combinations are listed by the column outside the pattern that leaves the fewest.
-        listed = np.full(len(labels), len(self.table))
+        # Combinations are found by the column outside the pattern that leaves the fewest.
+        combinations = np.full(len(labels), len(self.table))
         for column in range(labels.shape[1]):
             if not pattern >> column & 1:
-                listed = np.minimum(listed, self._kinds.count_alike(labels, column))
+                combinations = np.minimum(combinations, self._kinds.count_alike(labels, column))
         few = self._kinds.count(labels, pattern) <= _FEW_COMBINATIONS
         rare = self._counts.count(labels, pattern) * _FEW_POINTS < self.n_points
         alike = (pattern == 0) & (labels >= 0).all(axis=1)
-        return (listed <= _LISTED_COMBINATIONS) & (few | rare | alike)
+        return (combinations <= _MOST_COMBINATIONS) & (few | rare | alike)
 
     def _budget(self, key: Key, jobs: int) -> tuple[int, float]:
         """Return how many candidates a list is found among, and the recall this reaches."""
         if key[1] == ALL:
             return 0, 1.0
         if key not in self._budgets:
-            self._budgets[key] = self._tried(key, jobs)
+            self._budgets[key] = self._try_budgets(key, jobs)
         return self._budgets[key]
 
-    def _tried(self, key: Key, jobs: int) -> tuple[int, float]:
+    def _try_budgets(self, key: Key, jobs: int) -> tuple[int, float]:
         """Find the budget by trial on reference points."""
         pattern, division, length = key
         sample = np.random.default_rng(0).permutation(self.n_points)[: TRIALS + CHECKS]
@@ -376,28 +318,18 @@ class SearchIndex:
         cells, points = self._cells(key), self._references[self._place_of(pattern)].points[sample]
 
         def distances(some: slice, budget: int) -> NDArray[np.float32]:
-            shape = len(wanted[some]), length
-            found = np.full(shape, np.inf, np.float32)
-            none = np.zeros(len(wanted[some]), np.int32)
-            cells.find(
-                points[some],
-                labels[some],
-                sample[some],
-                pattern,
-                budget,
-                wanted[some],
-                none,
-                np.empty(shape, np.int32),
-                found,
-                jobs,
-            )
+            lengths = wanted[some]
+            found = np.full((len(lengths), length), np.inf, np.float32)
+            indices, begins = np.empty(found.shape, np.int32), np.zeros_like(lengths)
+            queries = points[some], labels[some], sample[some]
+            cells.find(*queries, pattern, budget, lengths, begins, indices, found, jobs)
             return found
 
         def count_found(some: slice, true: NDArray[np.float32], budget: int) -> tuple[int, int]:
-            listed = np.isfinite(true)
-            farthest = np.where(listed, true, -1).max(axis=1, keepdims=True)
-            found = (distances(some, budget) <= farthest) & listed
-            return int(found.sum()), int(listed.sum())
+            entries = np.isfinite(true)
+            farthest = np.where(entries, true, -1).max(axis=1, keepdims=True)
+            found = (distances(some, budget) <= farthest) & entries
+            return int(found.sum()), int(entries.sum())
 
         trials, checks = slice(0, len(sample) // 3), slice(len(sample) // 3, None)
         true = distances(trials, 0)
@@ -411,16 +343,6 @@ class SearchIndex:
         hits, entries = count_found(checks, distances(checks, 0), budget)
         # Out of one more entry: a complete sample does not prove that the rest is complete.
         return budget, hits / (entries + 1)
-
-
-def _restored(
-    X: NDArray[np.floating],
-    codes: Codes,
-    arrays: dict[str, NDArray[Any]],
-    aligned: NDArray[np.floating] | None,
-    metric: str,
-) -> SearchIndex:
-    return SearchIndex.from_arrays(X, codes, arrays, aligned=aligned, metric=metric)
 
 
 def _check_codes(codes: ArrayLike, n: int, columns: int | None) -> Codes:
@@ -438,16 +360,6 @@ def _check_codes(codes: ArrayLike, n: int, columns: int | None) -> Codes:
     if given.size and (given.min() < -1 or given.max() > np.iinfo(np.int32).max):
         raise ValueError("codes must be numbers of labels, or -1 where one is missing")
     return np.ascontiguousarray(given, np.int32)
-
-
-def _check_own(own: NDArray[np.integer], count: int, n: int) -> NDArray[np.int64]:
-    """Return one reference point per query, or refuse them."""
-    points = np.asarray(own)
-    if points.dtype.kind not in "iu" or points.shape != (count,):
-        raise TypeError(f"own must hold one reference point per query, got shape {points.shape}")
-    if count and (points.min() < 0 or points.max() >= n):
-        raise ValueError(f"own must be numbers of reference points, from 0 to {n - 1}")
-    return points.astype(np.int64)
 
 
 def check_array(

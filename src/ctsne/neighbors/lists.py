@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import as_numbers, check_count, check_kind, check_number
 from ctsne._core.vocabulary import JOINT_LENGTH
 from ctsne.labels import Labels
-from ctsne.neighbors.patterns import Patterns, codes_of, count_candidates, differing_lists
+from ctsne.neighbors.patterns import PatternCounts, Patterns, codes_of, differing_lists
 
 Lengths = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -225,21 +225,16 @@ def fill_lengths(
 ) -> NDArray[np.int32]:
     """Return the list lengths that a search among ``n`` points finds, shape (n, P)."""
     wanted, total = check_lengths(lengths, n, len(patterns))
-    return fill_lists(wanted, count_candidates(codes_of(labels, n), patterns), total)
+    codes = codes_of(labels, n)
+    return fill_lists(wanted, PatternCounts(codes).candidates(codes, patterns, codes), total)
 
 
 def fill_lists(wanted: Lengths, has: Lengths, total: int) -> NDArray[np.int32]:
     """Return list lengths such that all rows are equally long.
 
-    Where a list has too few candidates, it holds all of them and the first lists with candidates to
-    spare take the rest.
-
-    Parameters
-    ----------
-    wanted, has : ndarray of int64, shape (n, P)
-        Wanted lengths and the number of candidates of each list.
-    total : int
-        Sum of the wanted lengths of every row. Rows are shorter if one has fewer candidates.
+    Where a list ``has`` too few candidates, it holds all of them and the first lists with
+    candidates to spare take the rest. ``total`` is the sum of the wanted lengths of every row; rows
+    are shorter if one has fewer candidates.
     """
     total = int(has.sum(axis=1).min(initial=total))
     lengths = np.minimum(wanted, has)
@@ -270,26 +265,9 @@ def check_lengths(lengths: ArrayLike, n: int, lists: int) -> tuple[Lengths, int]
 
 
 def select_neighbors(neighbors: Neighbors, lengths: ArrayLike) -> Neighbors:
-    """Keep the nearest points of every list.
+    """Keep the nearest points of every list; lengths are at most those of ``neighbors``.
 
-    Parameters
-    ----------
-    neighbors : Neighbors
-    lengths : ndarray of int, shape (n, P)
-        Lengths to keep, at most those of ``neighbors``, with a constant sum.
-
-    Returns
-    -------
-    Neighbors
-        The same as a search for these lengths, if ``neighbors`` is exact.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ctsne.neighbors import find_neighbors, select_neighbors
-    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), lengths=(1, 2))
-    >>> select_neighbors(found, np.ones((4, 2), int)).indices.tolist()
-    [[2, 1], [3, 0], [0, 1], [1, 2]]
+    The result is what a search for these lengths finds, if ``neighbors`` is exact.
     """
     check_kind(neighbors, Neighbors, "neighbors")
     kept, total = check_lengths(lengths, *neighbors.lengths.shape)
@@ -326,25 +304,10 @@ def first_places(lengths: NDArray[np.integer], kept: NDArray[np.integer]) -> NDA
 
 
 def merge_neighbors(neighbors: Neighbors, k: int) -> Neighbors:
-    """Merge all lists into one of the nearest points of any label.
+    """Merge all lists into one of the ``k`` nearest points of any label.
 
-    Parameters
-    ----------
-    neighbors : Neighbors
-        Each list must hold at least ``k`` points, or all candidates.
-    k : int
-
-    Returns
-    -------
-    Neighbors
-        The same as a search without labels, if ``neighbors`` is exact.
-
-    Examples
-    --------
-    >>> from ctsne.neighbors import find_neighbors, merge_neighbors
-    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), lengths=(2, 2))
-    >>> merge_neighbors(found, 2).indices.tolist()
-    [[1, 2], [0, 2], [1, 0], [2, 1]]
+    Each list must hold at least ``k`` points, or all candidates. The result is what a search
+    without labels finds, if ``neighbors`` is exact.
     """
     check_kind(neighbors, Neighbors, "neighbors")
     check_count(k, "k", low=1, high=neighbors.indices.shape[1])

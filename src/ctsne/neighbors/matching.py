@@ -26,31 +26,8 @@ def matched_shares(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
 
     Every point names its nearest points of other labels as counterparts. A cell type that occurs
     under one label only is rarely named, however near other points are to it. The share says how
-    often a point and its neighbours with the same label are named, relative to random labels.
-
-    Parameters
-    ----------
-    neighbors : Neighbors
-        For each column, lists are merged by whether their points differ in it.
-    labels : Labels
-
-    Returns
-    -------
-    ndarray, shape (n, C)
-        From 0, no counterpart, to 1, named at least as often as with random labels. Points without
-        a label have 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ctsne.labels import encode_labels
-    >>> from ctsne.neighbors import find_neighbors, matched_shares
-    >>> X = np.random.default_rng(0).normal(size=(400, 2))
-    >>> X[:50] += 20  # a group of its own, all with one value of the first column
-    >>> labels = encode_labels([[0] * 200 + [1] * 200, [0, 1] * 200])
-    >>> found = find_neighbors(X, labels, lengths=30)
-    >>> matched_shares(found, labels)[:50].mean(axis=0).round(1).tolist()
-    [0.0, 0.9]
+    often a point and its neighbours with the same label are named, relative to random labels: from
+    0, no counterpart, to 1, at least as often. Points without a label have 1. The shape is (n, C).
     """
     check_kind(neighbors, Neighbors, "neighbors")
     check_kind(labels, Labels, "labels")
@@ -61,10 +38,8 @@ def matched_shares(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
     shares = []
     differing = differing_lists(neighbors.patterns, labels.n_columns)
     for column, differs in zip(labels.columns, differing, strict=True):
-        same, other = (
-            _entries(neighbors, ~differs, SMOOTHED),
-            _entries(neighbors, differs, COUNTERPARTS),
-        )
+        same = _entries(neighbors, ~differs, SMOOTHED)
+        other = _entries(neighbors, differs, COUNTERPARTS)
         shares.append(_matched(column, same, other))
     return np.stack(shares, axis=1)
 

@@ -100,18 +100,10 @@ def check_patterns(patterns: Patterns | None, n_columns: int) -> Patterns:
     return chosen
 
 
-def count_candidates(codes: Codes, patterns: Patterns) -> NDArray[np.int64]:
-    """Count the points that each list of every point could hold, without the point itself."""
-    counts = PatternCounts(codes)
-    has = np.stack([counts.count(codes, pattern) for pattern in patterns], axis=1)
-    has[:, 0] -= 1
-    return has
-
-
 def available(labels: Column | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Count the points without a different label and those with one, except the point itself."""
+    """Count the other points without a different label, and those with one."""
     codes = np.empty((n, 0), np.int32) if labels is None else labels.codes[:, None]
-    same = count_candidates(codes, (0,))[:, 0]
+    same = PatternCounts(codes).candidates(codes, (0,), codes)[:, 0]
     return same, n - 1 - same
 
 
@@ -127,14 +119,10 @@ def different_labels(
 
 
 class PatternCounts:
-    """How many of some points make a pattern with any labels.
+    """How many of some points, with labels ``codes``, make a pattern with any labels.
 
     Columns are counted separately and together, so the work does not grow with the product of the
     numbers of labels.
-
-    Parameters
-    ----------
-    codes : ndarray of int32, shape (n, C)
     """
 
     def __init__(self, codes: Codes) -> None:
@@ -158,6 +146,19 @@ class PatternCounts:
             if len(rows) and not pattern & ~known:
                 found[rows] = self._exactly(codes[rows], pattern, known)
         return found
+
+    def candidates(
+        self, codes: Codes, patterns: Patterns, own: Codes | None = None
+    ) -> NDArray[np.int64]:
+        """Count the points for each list of rows of labels, shape (m, P).
+
+        If these rows belong to points that are counted, ``own`` has the points' labels: a point is
+        not its own neighbour.
+        """
+        has = np.stack([self.count(codes, pattern) for pattern in patterns], axis=1)
+        if own is not None:
+            has -= pattern_of(codes, own)[:, None] == np.array(patterns)
+        return has
 
     def count_alike(self, codes: Codes, column: int) -> NDArray[np.int64]:
         """Return how many points do not differ from each row of labels in one column."""

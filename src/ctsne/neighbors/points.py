@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 import ctsne._native as _native
+from ctsne._core.checks import check_directions, check_features, check_metric
 from ctsne.neighbors.patterns import Codes
 
 # Points per cell.
@@ -27,6 +28,23 @@ _NUMBERS_AT_ONCE = 1 << 20
 ALL, INSIDE, ACROSS = range(3)
 # Points per cell where all are scanned.
 _SCANNED_AT_ONCE = 512
+
+
+def check_points(
+    X: ArrayLike, aligned: ArrayLike | None, metric: str
+) -> list[NDArray[np.floating]]:
+    """Return checked features, and the aligned points if there are any."""
+    cosine = check_metric(metric) == "cosine"
+    checked: list[NDArray[np.floating]] = []
+    for argument, given in (("X", X), ("aligned", aligned)):
+        if given is not None:
+            points = check_features(given, argument=argument)
+            if checked and len(points) != len(checked[0]):
+                raise ValueError(f"aligned has {len(points)} rows but X has {len(checked[0])}")
+            if cosine:
+                check_directions(points, argument=argument)
+            checked.append(points)
+    return checked
 
 
 def unit_rows(X: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -91,24 +91,9 @@ def read_new_points(
 ) -> Iterator[tuple[NDArray[np.int64], Neighbors]]:
     """Yield the lists of new points from their distances to a map, rows of equal length together.
 
-    Parameters
-    ----------
-    distances : ndarray or csr_array, shape (m, n)
-        From every new point to all points of the map, or to some of them.
-    codes, known : ndarray of int32, shape (m, C) and (n, C)
-        Labels of new points and of the map; see :mod:`ctsne.neighbors.patterns`.
-    lengths : ndarray of int32, shape (m, P)
-        Wanted lengths of the lists, with a constant sum. Rows with fewer distances are shorter.
-    patterns : tuple of int
-    scale : float
-        The ``scale`` of the lists.
-    own : ndarray of int, shape (m,), optional
-        Points of the map to leave out, one per row.
-
-    Yields
-    ------
-    rows : ndarray of int64
-    found : Neighbors
+    ``distances`` has a row for every new point, dense or sparse; ``codes`` and ``known`` are the
+    labels of new points and of the map. Rows with fewer distances than the wanted ``lengths`` are
+    shorter. ``own`` names a point of the map that each row leaves out.
     """
     m, n = distances.shape
     step = max(1, m if is_sparse(distances) else _ENTRIES_AT_ONCE // n)
@@ -136,10 +121,8 @@ class _Table:
         self.patterns, self.codes, self.known, self.own = patterns, codes, known, own
         self.dense: Any = None if is_sparse(distances) else distances
         if self.dense is not None:
-            counts = PatternCounts(known)
-            self.has = np.stack([counts.count(codes, pattern) for pattern in patterns], axis=1)
-            if own is not None:
-                self.has -= pattern_of(codes, known[own])[:, None] == np.array(patterns)
+            mine = None if own is None else known[own]
+            self.has = PatternCounts(known).candidates(codes, patterns, mine)
             return
         edges = distances.tocoo()
         row, column, value = edges.row, edges.col, edges.data

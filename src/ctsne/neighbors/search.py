@@ -18,14 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import ctsne._native as _native
-from ctsne._core.checks import (
-    check_directions,
-    check_features,
-    check_jobs,
-    check_metric,
-    check_number,
-    check_rows,
-)
+from ctsne._core.checks import check_jobs, check_number, check_rows
 from ctsne._core.progress import Report, in_parts, within
 from ctsne.labels import Column
 from ctsne.neighbors.index import SearchIndex
@@ -38,6 +31,7 @@ from ctsne.neighbors.points import (
     TRIALS,
     cells_of_all,
     centred_and_scaled,
+    check_points,
     cosine_distances,
     least,
     unit_rows,
@@ -119,22 +113,15 @@ def find_neighbors(
     >>> found.indices.tolist()
     [[2, 1], [3, 0], [0, 1], [1, 2]]
     """
-    features = check_features(X)
-    n = len(features)
+    features, *rest = check_points(X, aligned, metric)
+    n, moved = len(features), rest[0] if rest else None
     known = read_labels(labels, n)
     chosen = check_patterns(patterns, 0 if known is None else known.n_columns)
     filled = fill_lengths(lengths, known, chosen, n)
-    if check_metric(metric) == "cosine":
-        check_directions(features)
     n_jobs = check_jobs(n_jobs)
     enough = check_number(recall, "recall", low=0.5, high=1)
     if rows is not None:
         rows, enough = check_rows(rows, n), 1.0
-    moved = None if aligned is None else check_features(aligned, argument="aligned")
-    if moved is not None and len(moved) != n:
-        raise ValueError(f"aligned has {len(moved)} rows but X has {n}")
-    if moved is not None and metric == "cosine":
-        check_directions(moved, argument="aligned")
     if known is not None and known.n_columns > 1:
         index = SearchIndex(
             features, known.codes, aligned=moved, metric=metric, recall=enough, n_jobs=n_jobs
