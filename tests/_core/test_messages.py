@@ -34,7 +34,7 @@ MODEL = ConditionalTSNE(**QUICK, random_state=0)
 def test_they_point_at_the_callers_line(call: Callable[[], object]) -> None:
     with pytest.warns(UserWarning, match="label") as caught:
         call()
-    assert {each.filename for each in caught} == {__file__}
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_those_of_the_search_and_of_lonely_points_do_too() -> None:
@@ -44,10 +44,10 @@ def test_those_of_the_search_and_of_lonely_points_do_too() -> None:
     model = ConditionalTSNE(**{**QUICK, "n_iter": 60}, mixing=0.1, random_state=0)
     with pytest.warns(UserWarning, match="counterpart|reached") as caught:
         model.fit_transform(X, labels=labels)
-    messages = [str(each.message) for each in caught]
+    messages = [str(warning.message) for warning in caught]
     assert any("no counterpart" in message for message in messages)
     assert any("was not reached" in message for message in messages)
-    assert {each.filename for each in caught} == {__file__}
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 @pytest.mark.parametrize(

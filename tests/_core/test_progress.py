@@ -189,15 +189,6 @@ sweep(data.X, data.known, {"strength": [0, 0.5, 1]}, estimator=model, n_jobs=1);
 """
 
 
-@pytest.fixture(scope="module")
-def outputs() -> list[list[Any]]:
-    """Outputs of each cell of a notebook, as a front end would show them."""
-    cells = [FIT, SWEEP, "model.set_params(verbose=0).fit(data.X, labels=data.known);"]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    NotebookClient(notebook, timeout=100).execute()
-    return [cell.outputs for cell in notebook.cells]
-
-
 def text_of(cell: list[Any]) -> str:
     """Text of a cell, whether the bar is a widget or, without ipywidgets, text."""
     return "".join(
@@ -206,23 +197,18 @@ def text_of(cell: list[Any]) -> str:
     )
 
 
-def test_a_notebook_has_a_bar_that_ends_full(outputs: list[list[Any]]) -> None:
-    for cell, name, count in (
-        (outputs[0], "iterations", "4000 of 4000"),
-        (outputs[1], "sweep", "3 of 3"),
-    ):
+def test_a_notebook_has_full_bars_and_plain_output_and_is_silent_by_default() -> None:
+    cells = [FIT, SWEEP, "model.set_params(verbose=0, n_iter=300).fit(data.X, labels=data.known);"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=100).execute()
+    fitted, swept, silent = (cell.outputs for cell in notebook.cells)
+    assert silent == []
+    for cell, name, count in ((fitted, "iterations", "4000 of 4000"), (swept, "sweep", "3 of 3")):
         last = text_of(cell).split(f"{name}: ")[-1]
         assert "100%" in last and count in last
-
-
-def test_a_notebook_has_plain_output_without_warnings(outputs: list[list[Any]]) -> None:
-    streams = [output for cell in outputs for output in cell if output.output_type == "stream"]
+    streams = [output for output in (*fitted, *swept) if output.output_type == "stream"]
     assert {output.name for output in streams} == {"stdout"}
     text = "".join(output.text for output in streams)
     for stage in ("memory: ", "neighbours: ", "similarities: ", "map: 4000 iterations"):
         assert text.count(stage) == 1
     assert "Warning" not in text
-
-
-def test_a_notebook_is_silent_by_default(outputs: list[list[Any]]) -> None:
-    assert outputs[2] == []

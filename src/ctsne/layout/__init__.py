@@ -10,11 +10,4 @@ from ctsne.layout.descent import Layout, Schedule
 from ctsne.layout.start import start_positions
 from ctsne.layout.weights import PairWeights, pair_weights
 
-__all__ = [
-    "Layout",
-    "PairWeights",
-    "Schedule",
-    "align",
-    "pair_weights",
-    "start_positions",
-]
+__all__ = ["Layout", "PairWeights", "Schedule", "align", "pair_weights", "start_positions"]
