@@ -262,7 +262,7 @@ class DataNeighbors:
             n_same=np.full(len(self.points), self.k, np.int32),
         )
 
-    def of_rows(self, rows: slice) -> DataNeighbors:
+    def _of_rows(self, rows: slice) -> DataNeighbors:
         """Return the lists of some of the measured points."""
         lists = {name: getattr(self, name)[rows] for name in ("indices", "distances", "n_same")}
         return replace(self, points=self.points[rows], **lists)

@@ -241,7 +241,7 @@ def rnx_curve(
         low, high = both_neighbors(given, X, labels, largest, sample, random_state, n_jobs)
 
         def values(rows: slice) -> Floats:
-            return _at_all_sizes(low.indices[rows], high.of_rows(rows))
+            return _at_all_sizes(low.indices[rows], high._of_rows(rows))
 
         return make_curve(values, chunks(len(low.points), 4 * largest), sizes, pointwise, n_jobs)
     points = sample_points(n, sample, random_state)
@@ -272,7 +272,7 @@ def _compared(
     """Compute a value per point from the counts at the full size of the neighbourhoods."""
 
     def values(rows: slice) -> Floats:
-        counts = _counts(low.indices[rows], high.of_rows(rows))
+        counts = _counts(low.indices[rows], high._of_rows(rows))
         return formula(*(count[:, -1] for count in counts))
 
     return in_chunks(values, len(low.points), 4 * low.k, pointwise)
