@@ -13,7 +13,18 @@ import pytest
 import scanpy as sc
 from scipy import sparse
 
+from ctsne import ConditionalTSNE
+
 matplotlib.use("Agg")
+
+# So few neighbours that every label has enough.
+QUICK: dict[str, Any] = {"perplexity": 3, "n_iter": 30, "early_exaggeration_iter": 10}
+
+
+def estimated(X: Any, labels: Any, **parameters: Any) -> Any:
+    """Return the map of the estimator with the same parameters."""
+    model = ConditionalTSNE(**{"random_state": 0, **QUICK, **parameters})
+    return model.fit_transform(X, labels=labels)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Several columns of ``adata.obs`` factored out, measured, swept and drawn."""
+"""Several columns of ``adata.obs`` factored out, measured and swept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import anndata
 import numpy as np
 import pytest
 
-from ctsne import ConditionalTSNE, pl, tl
+from ctsne import ConditionalTSNE, tl
 from ctsne.evaluate import mixing
 
 QUICK: dict[str, Any] = {"perplexity": 8, "n_iter": 50}
@@ -59,21 +59,9 @@ def test_swept_by_column(cells: Any) -> None:
     estimator = ConditionalTSNE(random_state=0, **QUICK)
     grid = {"method": "joint", "strength": {"phase": [0.2, 0.8], "half": [0.5]}}
     result = tl.sweep(cells, ["phase", "half"], grid, estimator=estimator, progress=False)
-    assert len(result.maps) == 2 and all("mixing (half)" in each.measures for each in result.maps)
+    assert len(result.maps) == 2 and all("mixing (half)" in swept.measures for swept in result.maps)
     best = result.best(mixing={"phase": 0, "half": 0})
     tl.ctsne(cells, ["phase", "half"], **QUICK, **best.parameters)
-
-
-def test_drawn_with_a_panel_for_each(cells: Any) -> None:
-    tl.ctsne(cells, ["phase", "half"], **QUICK)
-    axes = pl.embedding(cells, ["phase", "half"])
-    assert [ax.get_title(loc="left") for ax in axes] == ["phase", "half"]
-    texts = [text.get_text() for text in axes[1].get_legend().get_texts()]
-    assert texts == ["even", "odd"]
-    with pytest.raises(ValueError, match="leave out ax and title"):
-        pl.embedding(cells, ["phase", "half"], ax=axes[0])
-    with pytest.raises(ValueError, match="color: no column 'hlaf'"):
-        pl.embedding(cells, ["phase", "hlaf"])
 
 
 @pytest.mark.parametrize(

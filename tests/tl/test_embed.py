@@ -18,18 +18,11 @@ import ctsne
 from ctsne import ConditionalTSNE
 from ctsne.evaluate import mixing
 
-# So few neighbours that every label has enough.
-QUICK: dict[str, Any] = {"perplexity": 3, "n_iter": 30, "early_exaggeration_iter": 10}
+from .conftest import QUICK, estimated
 
 
 def fields(adata: Any) -> list[set[str]]:
     return [set(part) for part in (adata.obs, adata.obsm, adata.obsp, adata.uns, adata.varm)]
-
-
-def estimated(X: Any, labels: Any, **parameters: Any) -> Any:
-    return ConditionalTSNE(**{"random_state": 0, **QUICK, **parameters}).fit_transform(
-        X, labels=labels
-    )
 
 
 def test_the_map_is_the_estimators_to_the_last_bit(blood: Any) -> None:

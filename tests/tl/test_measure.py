@@ -1,4 +1,4 @@
-"""The table of an AnnData object is that of its arrays."""
+"""The table and the sweep of an AnnData object are those of its arrays."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
+from numpy.testing import assert_array_equal
 from scipy import sparse
 
 import ctsne
+from ctsne import ConditionalTSNE
 from ctsne.evaluate import evaluate
+from ctsne.sweep import sweep
 
-QUICK: dict[str, Any] = {"perplexity": 3, "n_iter": 30, "early_exaggeration_iter": 10}
+from .conftest import QUICK
+
+GRID = {"method": "joint", "strength": [0, 1]}
 
 
 def test_names_and_arrays_give_the_same_table(blood: Any) -> None:
@@ -39,12 +44,6 @@ def test_names_and_arrays_give_the_same_table(blood: Any) -> None:
     assert "adjusted_rnx" not in set(ctsne.tl.evaluate(blood, k=10)["measure"])
 
 
-@pytest.mark.filterwarnings("ignore::ctsne._core.messages.CtsneWarning")
-def test_default_labels_may_be_several_columns(blood: Any) -> None:
-    ctsne.tl.ctsne(blood, ["phase", "louvain"], **QUICK)
-    assert "phase | louvain" in set(ctsne.tl.evaluate(blood, k=10)["label"])
-
-
 def test_a_layer(blood: Any) -> None:
     blood.layers["shifted"] = np.asarray(blood.X) ** 2
     ctsne.tl.ctsne(blood, "phase", layer="shifted", n_pcs=5, **QUICK)
@@ -56,11 +55,6 @@ def test_a_layer(blood: Any) -> None:
     pd.testing.assert_frame_equal(given, expected)
     with pytest.raises(ValueError, match="use_rep and layer both"):
         ctsne.tl.sweep(blood, "phase", use_rep="X", layer="shifted")
-
-
-def test_columns_together_have_a_name(blood: Any) -> None:
-    table = ctsne.tl.evaluate(blood, ["phase", "louvain"], basis="umap", k=10)
-    assert "phase | louvain" in set(table["label"])
 
 
 def rnx(table: pd.DataFrame) -> float:
@@ -138,3 +132,61 @@ def test_refuses_and_leaves_the_object_as_it_was(blood: Any) -> None:
     with pytest.raises(TypeError, match="adata must be an AnnData object, got ndarray"):
         ctsne.tl.evaluate(blood.X)
     assert repr(blood) == before
+
+
+# Sweeps
+
+
+def quick() -> ConditionalTSNE:
+    return ConditionalTSNE(perplexity=3, n_iter=30, random_state=0)
+
+
+def test_names_and_arrays_give_the_same_sweep(blood: Any) -> None:
+    options: dict[str, Any] = {"estimator": quick(), "progress": False, "k": 10}
+    result = ctsne.tl.sweep(blood, "phase", GRID, other="louvain", n_pcs=8, **options)
+    expected = sweep(
+        blood.obsm["X_pca"][:, :8], blood.obs["phase"], GRID, other=blood.obs["louvain"], **options
+    )
+    assert result.maps[0].parameters == expected.maps[0].parameters
+    assert_array_equal(result.maps[1].embedding, expected.maps[1].embedding)
+    assert result.maps[1].measures == expected.maps[1].measures
+    assert "other_mixing" in result.maps[1].measures
+
+
+def test_the_choice_goes_on_to_a_map(blood: Any) -> None:
+    result = ctsne.tl.sweep(blood, "phase", GRID, estimator=quick(), progress=False)
+    chosen = result.maps[1]
+    ctsne.tl.ctsne(blood, "phase", perplexity=3, n_iter=30, **chosen.parameters)
+    # The sweep turns its maps to lie on each other: distances are the same.
+    swept, made = (
+        np.linalg.norm(Y - Y.mean(axis=0), axis=1)
+        for Y in (chosen.embedding, blood.obsm["X_ctsne"])
+    )
+    np.testing.assert_allclose(swept, made, rtol=1e-3)
+
+
+def test_components_are_made_by_the_estimator(small: Any) -> None:
+    options: dict[str, Any] = {"progress": False, "k": 10}
+    result = ctsne.tl.sweep(small, "phase", GRID, n_pcs=20, estimator=quick(), **options)
+    model = quick().set_params(pca=20)
+    genes = small.X[:, small.var["highly_variable"].to_numpy()]
+    expected = sweep(genes, small.obs["phase"], GRID, estimator=model, **options)
+    assert_array_equal(result.maps[1].embedding, expected.maps[1].embedding)
+    assert result.maps[1].measures == expected.maps[1].measures
+    assert set(small.obsm) == {"X_umap"} and not small.varm
+
+
+def test_sweep_of_a_view_of_a_file(backed: Any) -> None:
+    view = backed[:60]
+    result = ctsne.tl.sweep(view, "phase", GRID, estimator=quick(), progress=False)
+    assert result.maps[0].embedding.shape == (60, 2)
+
+
+def test_sweep_refuses_with_nothing_changed(small: Any) -> None:
+    with pytest.raises(ValueError, match="grid names 'strenght'"):
+        ctsne.tl.sweep(small, "phase", {"strenght": [1]})
+    with pytest.raises(ValueError, match="labels: no column 'phse'"):
+        ctsne.tl.sweep(small, "phse")
+    with pytest.raises(TypeError, match="adata must be an AnnData object"):
+        ctsne.tl.sweep(small.X, "phase")
+    assert set(small.obsm) == {"X_umap"} and not small.varm
