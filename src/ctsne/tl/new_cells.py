@@ -23,7 +23,6 @@ from ctsne.labels import Labels, combine_columns
 from ctsne.methods import METHODS
 from ctsne.placing.new_labels import in_order
 from ctsne.settings import DEFAULTS
-from ctsne.storage.provenance import origin_of
 from ctsne.storage.record import GivenArray, Record, record_of
 from ctsne.tl import fields
 
@@ -153,13 +152,7 @@ def transform(
 def _of_model(model: ConditionalTSNE) -> _Reference:
     """Return a fitted model with what its record says about the data."""
     check_is_fitted(model)
-    record, origin = record_of(model), origin_of(model)
-    if origin is not None:  # until files of models hold records
-        settings = origin.provenance.settings
-        names, align = tuple(settings.get("labels") or ()), settings.get("align_rep")
-        record = Record(
-            "ctsne embed", {}, names, origin.source, {"align_rep": align}, features=origin.features
-        )
+    record = record_of(model)
     genes = getattr(model, "feature_names_in_", None) if record.source is None else record.features
     if genes is None or (record.source is not None and record.source.kind == "obsm"):
         return _Reference(model, record)
