@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import matplotlib
 import pytest
@@ -17,3 +18,8 @@ def _close_figures() -> Iterator[None]:
     plt.close("all")  # those of tests elsewhere
     yield
     plt.close("all")
+
+
+def legend_of(ax: Any) -> list[str]:
+    """The texts of a legend, each on one line."""
+    return [text.get_text().replace("\n", " ") for text in ax.get_legend().get_texts()]

@@ -173,12 +173,18 @@ def measure_colors(names: Iterable[str]) -> dict[str, str]:
     return chosen
 
 
-def color_distances(colors: Sequence[str]) -> NDArray[np.float64]:
-    """Return the distance of each pair of hexadecimal colours: for the eyes that see least."""
+def oklab(colors: Sequence[str]) -> NDArray[np.float64]:
+    """Return hexadecimal colours in OKLab, as normal, red-blind and green-blind eyes see them."""
     rgb = np.array([[int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)] for color in colors])
     light = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     seen = np.clip(light @ _VISIONS.transpose(0, 2, 1), 0, 1)
-    lab = np.cbrt(seen @ np.transpose(_TO_CONES)) @ np.transpose(_TO_LAB)
+    lab: NDArray[np.float64] = np.cbrt(seen @ np.transpose(_TO_CONES)) @ np.transpose(_TO_LAB)
+    return lab
+
+
+def color_distances(colors: Sequence[str]) -> NDArray[np.float64]:
+    """Return the distance of each pair of hexadecimal colours: for the eyes that see least."""
+    lab = oklab(colors)
     apart = np.linalg.norm(lab[:, :, None] - lab[:, None], axis=-1)
     least: NDArray[np.float64] = np.minimum(apart[0], _BLIND_WEIGHT * apart[1:].min(axis=0))
     return least
