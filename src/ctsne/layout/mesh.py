@@ -61,14 +61,9 @@ class MeshPlan:
     near: bool = False
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Nodes of the doubled mesh, on which a circular convolution does not wrap around."""
-        return tuple(2 * n for n in self.nodes)
-
-    @property
     def size(self) -> int:
-        """Total number of nodes of the doubled mesh."""
-        return math.prod(self.shape)
+        """Nodes of the doubled mesh, on which a circular convolution does not wrap around."""
+        return math.prod(2 * n for n in self.nodes)
 
     @property
     def grid_shape(self) -> tuple[int, ...]:
