@@ -12,7 +12,7 @@ neighbours are known; recall is then measured on other such points. Several colu
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -113,8 +113,8 @@ def find_neighbors(
     >>> found.indices.tolist()
     [[2, 1], [3, 0], [0, 1], [1, 2]]
     """
-    features, *rest = check_points(X, aligned, metric)
-    n, moved = len(features), rest[0] if rest else None
+    points = check_points(X, aligned, metric)
+    features, moved, n = points[0], None if aligned is None else points[1], len(points[0])
     known = read_labels(labels, n)
     chosen = check_patterns(patterns, 0 if known is None else known.n_columns)
     filled = fill_lengths(lengths, known, chosen, n)
@@ -139,11 +139,11 @@ def find_neighbors(
         )
     else:
         column = None if known is None else known.columns[0]
-        search = _SearchByLabel(features, moved, column, filled, metric=metric, n_jobs=n_jobs)
+        search = _SearchByLabel(points, column, filled, chosen, metric, n_jobs)
         if is_approximate(n, enough):
-            found = search.approximate(chosen, enough, after_part)
+            found = search.approximate(enough, after_part)
         else:
-            found = search.exact(chosen, rows, after_part)
+            found = search.exact(rows, after_part)
     if moved is None or rows is not None:
         return found
     sample = np.sort(np.random.default_rng(0).permutation(n)[:UNALIGNED_POINTS])
@@ -151,14 +151,6 @@ def find_neighbors(
         features, known, lengths=filled, patterns=chosen, metric=metric, rows=sample, n_jobs=n_jobs
     )
     return replace(found, unaligned=Unaligned(sample, plain))
-
-
-class _SortedPoints(NamedTuple):
-    """Points sorted by label, unlabelled ones last: the candidates of one of the two lists."""
-
-    points: _native.SearchPoints
-    bounds: NDArray[np.int64]  # where each label begins, and where the last one ends
-    scale: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,62 +179,51 @@ class _SearchByLabel:
 
     def __init__(
         self,
-        X: NDArray[np.floating],
-        aligned: NDArray[np.floating] | None,
+        given: list[NDArray[np.floating]],
         column: Column | None,
         lengths: NDArray[np.int32],
-        *,
+        patterns: Patterns,
         metric: str,
         n_jobs: int,
     ) -> None:
-        self.n, self.metric, self.n_jobs = len(X), metric, n_jobs
+        self.n, self.metric, self.n_jobs = len(lengths), metric, n_jobs
         # Without labels all points have the same one.
         self.codes, self.counts = np.zeros(self.n, np.int32), np.array([self.n])
         if column is not None and column.n_labels:
             self.codes, self.counts = column.codes, column.counts
-        self.lengths = lengths
+        self.lengths, self.patterns = lengths, patterns
         self.n_same = np.ascontiguousarray(lengths[:, 0])
         self.length = int(lengths[0].sum())
         self.lists = _native.NeighborLists(self.n_same, self.length)
-        # The candidates of the same-label lists, and those of the other-label lists.
-        self.candidates = [self._sorted(X)]
-        self.candidates.append(self.candidates[0] if aligned is None else self._sorted(aligned))
-
-    def _sorted(self, points: NDArray[np.floating]) -> _SortedPoints:
-        original: Any = unit_rows(points) if self.metric == "cosine" else points
+        # Points sorted by label, unlabelled ones last: the first are the candidates of the
+        # same-label lists, the last those of the other-label lists.
         key = np.where(self.codes < 0, len(self.counts), self.codes)
         order = np.argsort(key, kind="stable").astype(np.uint32)
-        bounds = np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
-        scaled, (_, _, scale) = centred_and_scaled(original)
-        arranged = _native.SearchPoints(
-            original, scaled, order, self.codes, scale=scale, n_jobs=self.n_jobs
-        )
-        return _SortedPoints(arranged, bounds, scale)
+        self.candidates: list[_native.SearchPoints] = []
+        self.scale = 1.0
+        for points in given:
+            original: Any = unit_rows(points) if metric == "cosine" else points
+            scaled, (_, _, scale) = centred_and_scaled(original)
+            if metric != "cosine" and not self.candidates:
+                self.scale = scale
+            self.candidates.append(
+                _native.SearchPoints(original, scaled, order, self.codes, scale, n_jobs)
+            )
 
-    def _result(
-        self, patterns: Patterns, rows: NDArray[np.integer] | None, recall: float
-    ) -> Neighbors:
+    def _result(self, rows: NDArray[np.integer] | None, recall: float) -> Neighbors:
         some: Any = slice(None) if rows is None else rows
-        distances = self.lists.distances[some]
-        cosine = self.metric == "cosine"
-        return Neighbors(
-            self.lists.indices[some],
-            cosine_distances(distances) if cosine else distances,
-            self.lengths[some],
-            patterns,
-            1.0 if cosine else self.candidates[0].scale,
-            recall,
-        )
+        indices, distances = self.lists.indices[some], self.lists.distances[some]
+        if self.metric == "cosine":
+            distances = cosine_distances(distances)
+        return Neighbors(indices, distances, self.lengths[some], self.patterns, self.scale, recall)
 
-    def exact(
-        self, patterns: Patterns, rows: NDArray[np.integer] | None, after_part: Report | None
-    ) -> Neighbors:
+    def exact(self, rows: NDArray[np.integer] | None, after_part: Report | None) -> Neighbors:
         """Scan all pairs, or those of some rows."""
         # Each list takes as long as it has candidates: all pairs with equal labels, or the others.
         middle = float(((self.counts / self.n) ** 2).sum())
         for other, (begin, end) in enumerate(((0.0, middle), (middle, 1.0))):
             self._scan(bool(other), rows, within(after_part, begin, end))
-        return self._result(patterns, rows, 1.0)
+        return self._result(rows, 1.0)
 
     def _scan(
         self, other: bool, rows: NDArray[np.integer] | None, after_part: Report | None = None
@@ -250,16 +231,14 @@ class _SearchByLabel:
         """Fill one list of all points, or of some, by scanning all candidates."""
         if not (self.n_same < self.length if other else self.n_same).any():
             return
-        points = self.candidates[other].points
+        points = self.candidates[-1 if other else 0]
         wanted = np.full(self.n, rows is None)
         if rows is not None:
             wanted[rows] = True
         for queries in in_parts(np.flatnonzero(wanted[points.ids]), after_part):
             points.find_exact(self.lists, queries, other)
 
-    def approximate(
-        self, patterns: Patterns, recall: float, after_part: Report | None
-    ) -> Neighbors:
+    def approximate(self, recall: float, after_part: Report | None) -> Neighbors:
         """Scan the nearest cells, as many as the recall needs."""
         sample = np.random.default_rng(0).permutation(self.n)[: TRIALS + CHECKS]
         for other in (False, True):
@@ -270,7 +249,7 @@ class _SearchByLabel:
             for rows in np.split(sample, [TRIALS])
         )
         labelled = self.codes >= 0
-        same, others = self.candidates
+        same, others = self.candidates[0], self.candidates[-1]
         two_lists = bool((self.n_same < self.length).any())
         part = within(after_part, 0.0, _SAME_SHARE if two_lists else 1.0)
         cells = self._cells_of_labels(same)
@@ -286,20 +265,20 @@ class _SearchByLabel:
         counts = [checks.count_found(self.lists, other=other) for other in (False, True)]
         # Out of one more entry: a complete sample does not prove that the rest is complete.
         measured = sum(hits for hits, _ in counts) / (1 + sum(entries for _, entries in counts))
-        return self._result(patterns, None, measured)
+        return self._result(None, measured)
 
-    def _cells_of_labels(self, candidates: _SortedPoints) -> _native.Cells:
+    def _cells_of_labels(self, points: _native.SearchPoints) -> _native.Cells:
         """Divide each label, and the unlabelled points, into cells of their own."""
-        points, bounds, _ = candidates
-        ranges = bounds if bounds[-1] == self.n else np.append(bounds, self.n)
+        ranges = np.append(0, np.cumsum(self.counts)).astype(np.int64)
+        if ranges[-1] < self.n:
+            ranges = np.append(ranges, self.n)
         order, cells = _native.make_cells(points.rows, ranges, CELL_SIZE, _WHOLE_LABEL, self.n_jobs)
         return _native.Cells(points.reordered(order), cells)
 
-    def _cells_of_all(self, candidates: _SortedPoints) -> _native.Cells:
+    def _cells_of_all(self, points: _native.SearchPoints) -> _native.Cells:
         """Divide all points into cells, and sort each cell by label."""
-        points = candidates.points
         order, cells = cells_of_all(points.rows, points.codes, self.n_jobs)
-        return _native.Cells(points.reordered(order), cells, np.diff(candidates.bounds))
+        return _native.Cells(points.reordered(order), cells, self.counts)
 
     def _search(
         self,
