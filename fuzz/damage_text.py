@@ -226,7 +226,7 @@ def hurt_json(rng: Rng, text: str) -> tuple[str, str]:
                     "run",
                     "command",
                     "n_jobs",
-                    "ctsne provenance",
+                    "ctsne record",
                 ),
             )
         ] = holder.pop(key)

@@ -325,10 +325,10 @@ def _read_map(_: Rng, case: Path, specimen: Specimen) -> Todo:
     return partial(read_map, case / specimen.main)
 
 
-def _read_provenance(_: Rng, case: Path, specimen: Specimen) -> Todo:
-    from ctsne.io import read_provenance
+def _read_record(_: Rng, case: Path, specimen: Specimen) -> Todo:
+    from ctsne.storage.record import read_record
 
-    return partial(read_provenance, case / specimen.main)
+    return partial(read_record, case / specimen.main)
 
 
 def _evaluate(_: Rng, case: Path, specimen: Specimen) -> Todo:
@@ -363,7 +363,7 @@ def _load_sweep(_: Rng, case: Path, specimen: Specimen) -> Todo:
 
 
 def _read_folder(_: Rng, case: Path, specimen: Specimen) -> Todo:
-    from ctsne.cli.folders import read_folder
+    from ctsne.cli.sweep import read_folder
 
     return partial(read_folder, case / specimen.main)
 
@@ -420,7 +420,7 @@ OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
     "labels": {_read_labels: 96, _embed_labels: 4},
     "map": {
         _read_map: 59,
-        _read_provenance: 31,
+        _read_record: 31,
         _evaluate: 3,
         _rerun: 2,
         _embed_over: 3,
@@ -430,7 +430,7 @@ OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
     "sweep": {
         _load_sweep: 44,
         _read_folder: 30,
-        _read_provenance: 13,
+        _read_record: 13,
         _resume: 9,
         _report: 2,
         _rerun: 1,
@@ -438,7 +438,7 @@ OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
         _cite: 1,
     },
     "model": {_load_model: 94, _transform: 4, _info: 1, _cite: 1},
-    "placed": {_read_map: 60, _read_provenance: 30, _rerun: 5, _plot: 1, _cite: 1},
+    "placed": {_read_map: 60, _read_record: 30, _rerun: 5, _plot: 1, _cite: 1},
     "saved sweep": {_load_sweep: 1},
     "start": {_embed_from: 1},
 }

@@ -336,7 +336,7 @@ def _check_pair(job: Job, files: Files) -> str:
 
 def _check_sweep(job: Job, folder: Path, files: Files) -> None:
     """Refuse a folder that cannot be read or continued."""
-    from ctsne.cli.folders import read_folder
+    from ctsne.cli.sweep import read_folder
 
     with contextlib.suppress(ValueError):  # a sweep that is not finished
         read_folder(folder / str(job.sweep))

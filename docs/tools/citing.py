@@ -12,17 +12,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from ctsne.cli.cite import described
+from ctsne.cli.cite import ORIGINAL, REVISED, describe, software
 from ctsne.cli.main import main
-from ctsne.cli.references import ORIGINAL, REVISED, software
 from ctsne.datasets import make_synthetic
 
 
 def write(root: Path, folder: Path) -> None:
     """Write the parts to a folder, and copy CITATION.cff there."""
     references = (REVISED, ORIGINAL, software(version("ctsne")))
-    quoted = "\n\n".join(f"> {each.text()}" for each in references)
-    entries = "\n\n".join(each.bibtex() for each in references)
+    quoted = "\n\n".join(f"> {each.text}" for each in references)
+    entries = "\n\n".join(each.bibtex for each in references)
     parts = {
         "references": quoted,
         "bibtex": f"```text\n{entries}\n```",
@@ -47,7 +46,7 @@ def paragraph() -> str:
             code = main(["embed", cells, *words])
         if code != 0:
             raise RuntimeError(f"ctsne embed ended with code {code}")
-        return described(model)[0]
+        return describe(model)[0]
 
 
 def _escaped(text: str) -> str:

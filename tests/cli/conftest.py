@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from ctsne.cli.main import main
 from ctsne.datasets import make_synthetic
 
 N = 120
+Run = Callable[..., str]
 # Few iterations: what a map looks like is tested elsewhere.
 QUICK = ["--perplexity", "8", "--n-iter", "40", "--early-exaggeration-iter", "20"]
 
@@ -39,12 +41,20 @@ def cells(frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return "cells.csv"
 
 
+def words_of(*arguments: str) -> list[str]:
+    """Return the words of a command, given as one text or apart; maps are made quickly."""
+    words = shlex.split(arguments[0]) if len(arguments) == 1 else list(arguments)
+    makes = words[0] in ("embed", "sweep", "report") and "--labels" in words[2:]
+    quick = makes and "--n-iter" not in words and not Path(words[1]).is_dir()
+    return [*words[:2], *QUICK, *words[2:]] if quick else words
+
+
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command that must succeed, and return what it prints."""
 
     def command(*arguments: str) -> str:
-        code = main(list(arguments))
+        code = main(words_of(*arguments))
         out, err = capsys.readouterr()
         assert code == 0, err
         return out
@@ -53,22 +63,35 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 
 @pytest.fixture
-def run_json(run: Callable[..., str]) -> Callable[..., dict[str, Any]]:
+def run_json(run: Run) -> Callable[..., dict[str, Any]]:
     """Run a command that must succeed, and return its JSON."""
 
     def command(*arguments: str) -> dict[str, Any]:
-        content: dict[str, Any] = json.loads(run(*arguments, "--json"))
+        content: dict[str, Any] = json.loads(run(*words_of(*arguments), "--json"))
         return content
 
     return command
 
 
 @pytest.fixture
-def fail(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def tell(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command that must succeed, and return its messages."""
+
+    def command(*arguments: str) -> str:
+        code = main(words_of(*arguments))
+        err = capsys.readouterr().err
+        assert code == 0, err
+        return err
+
+    return command
+
+
+@pytest.fixture
+def fail(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a command that must fail in one line, and return that line."""
 
     def command(*arguments: str, code: int = 1) -> str:
-        assert main(list(arguments)) == code
+        assert main(words_of(*arguments)) == code
         out, err = capsys.readouterr()
         last = err.splitlines()[-1] if code == 1 else err
         assert out == ""

@@ -25,15 +25,17 @@ import scipy.sparse as sp
 from ctsne import ConditionalTSNE
 from ctsne._core.files import WriteError
 from ctsne.cli.main import main
-from ctsne.io import read_map, read_provenance
+from ctsne.io import read_map
 from ctsne.io.dataset import looks_like_counts
 from ctsne.layout.descent import Layout
+from ctsne.storage.record import read_record
+
+Run = Callable[..., str]
+RunJson = Callable[..., dict[str, Any]]
 
 
-def test_the_map_is_that_of_the_estimator(
-    cells: str, frame: pd.DataFrame, run: Callable[..., str], quick: list[str]
-) -> None:
-    run("embed", cells, "--labels", "batch", "--index", "cell", "-o", "map.csv", *quick)
+def test_the_map_is_that_of_the_estimator(cells: str, frame: pd.DataFrame, run: Run) -> None:
+    run("embed cells.csv --labels batch --index cell -o map.csv")
     # As text has it: shortest digits that give the number back.
     X = frame.filter(like="PC").to_numpy()
     model = ConditionalTSNE(
@@ -50,15 +52,13 @@ def test_the_map_is_that_of_the_estimator(
     "name",
     ["map.csv", "map.tsv.gz", "map.parquet", "map.feather", "map.npz", "map.npy", "map.h5ad"],
 )
-def test_the_same_command_twice_gives_the_same_bytes(
-    name: str, cells: str, run: Callable[..., str], quick: list[str]
-) -> None:
+def test_the_same_command_twice_gives_the_same_bytes(name: str, cells: str, run: Run) -> None:
     sums = []
     for _ in range(2):
-        run("embed", cells, "--labels", "batch", "-o", name, *quick)
+        run(f"embed cells.csv --labels batch -o {name}")
         sums.append({p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in Path().iterdir()})
     assert sums[0] == sums[1]
-    assert read_provenance(name).settings["labels"] == ["batch"]
+    assert read_record(name).labels == ("batch",)
 
 
 @pytest.fixture
@@ -74,20 +74,18 @@ def adata(frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return adata
 
 
-def test_into_the_h5ad(
-    adata: Any, frame: pd.DataFrame, run: Callable[..., str], quick: list[str]
-) -> None:
+def test_into_the_h5ad(adata: Any, frame: pd.DataFrame, run: Run) -> None:
     import anndata
 
-    run("embed", "cells.h5ad", "--labels", "batch", "type", "-o", "cells.h5ad", *quick)
+    run("embed cells.h5ad --labels batch type -o cells.h5ad")
     again = anndata.read_h5ad("cells.h5ad")
     assert again.obsm["X_ctsne"].shape == (len(frame), 2)
     assert np.array_equal(again.obsm["X_pca"], adata.obsm["X_pca"])
-    assert read_provenance("cells.h5ad").inputs[0].sha256 is None
+    assert read_record("cells.h5ad").inputs[0].sha256 is None
 
 
 def test_a_link_to_the_h5ad(
-    adata: Any, capsys: pytest.CaptureFixture[str], fail: Callable[..., str], quick: list[str]
+    adata: Any, capsys: pytest.CaptureFixture[str], fail: Run, quick: list[str]
 ) -> None:
     Path("link.h5ad").symlink_to("cells.h5ad")
     before = Path("cells.h5ad").read_bytes()
@@ -103,37 +101,30 @@ def test_a_link_to_the_h5ad(
     assert not Path("link.h5ad").is_symlink() and Path("cells.h5ad").read_bytes() == before
 
 
-def test_what_the_map_is_made_of_is_not_replaced_by_it(
-    adata: Any, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
-) -> None:
-    command = ["embed", "cells.h5ad", "--labels", "batch", "-o", "cells.h5ad", *quick]
-    run(*command)
+def test_what_the_map_is_made_of_is_not_replaced_by_it(adata: Any, run: Run, fail: Run) -> None:
+    command = "embed cells.h5ad --labels batch -o cells.h5ad"
+    run(f"{command}")
     before = Path("cells.h5ad").read_bytes()
     assert 'would overwrite its input, obsm["X_ctsne"]; use another --key' in fail(
-        *command, "--use-rep", "X_ctsne"
+        f"{command} --use-rep X_ctsne"
     )
     assert Path("cells.h5ad").read_bytes() == before
-    text = run(*command, "--use-rep", "X_ctsne", "--key", "second")
+    text = run(f"{command} --use-rep X_ctsne --key second")
     drawn = "ctsne plot cells.h5ad -o cells.png --color batch type --key second"
     assert f"\nnext, to draw the map: {drawn}\n" in text
 
 
 @pytest.mark.parametrize(
     ("output", "name"),
-    [
-        (["-o", "labels.csv"], "labels.csv"),
-        (["-o", "start.npy"], "start.npy"),
-        (["-o", "link.npy"], "X.npy"),
-    ],
+    [("-o labels.csv", "labels.csv"), ("-o start.npy", "start.npy"), ("-o link.npy", "X.npy")],
 )
 def test_no_output_replaces_an_input(
-    output: list[str],
+    output: str,
     name: str,
     frame: pd.DataFrame,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    fail: Callable[..., str],
-    quick: list[str],
+    fail: Run,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     np.save("X.npy", frame.filter(like="PC").to_numpy())
@@ -141,54 +132,41 @@ def test_no_output_replaces_an_input(
     frame[["batch"]].to_csv("labels.csv", index=False)
     Path("link.npy").symlink_to("X.npy")
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
-    message = fail(
-        "embed",
-        "X.npy",
-        "--label-file",
-        "labels.csv",
-        "--labels",
-        "batch",
-        "--init",
-        "start.npy",
-        *output,
-        *quick,
-    )
+    message = fail(f"embed X.npy --label-file labels.csv --labels batch --init start.npy {output}")
     assert f"the output would replace the input {name}; name another output" in message
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
 
 
 def test_the_other_label_is_measured_and_no_feature(
-    cells: str, frame: pd.DataFrame, run_json: Callable[..., dict[str, Any]], quick: list[str]
+    cells: str, frame: pd.DataFrame, run_json: RunJson
 ) -> None:
     frame.to_csv(cells, index=False)  # with the plate, a number
-    command = ["embed", cells, "--labels", "batch", *quick]
-    content = run_json(*command, "--other", "plate", "-o", "a.csv")
-    run_json(*command, "--features", "PC*", "-o", "b.csv")
+    command = "embed cells.csv --labels batch"
+    content = run_json(f"{command} --other plate -o a.csv")
+    run_json(f"{command} --features 'PC*' -o b.csv")
     assert np.array_equal(read_map("a.csv").embedding, read_map("b.csv").embedding)
     assert 0.5 < content["measures"]["other_mixing"] < 1.5  # it is random
 
 
 def test_a_column_with_the_name_of_the_combination(
-    cells: str, frame: pd.DataFrame, fail: Callable[..., str], quick: list[str]
+    cells: str, frame: pd.DataFrame, fail: Run
 ) -> None:
     frame.assign(**{"batch | type": "x"}).to_csv(cells, index=False)
-    command = ["embed", cells, "--labels", "batch", "type", "--combine", "-o", "map.csv"]
-    message = fail(*command, *quick)
+    command = "embed cells.csv --labels batch type --combine -o map.csv"
+    message = fail(f"{command}")
     assert "has a column 'batch | type', the name of the combination of --labels" in message
 
 
-def test_reports_the_result(
-    cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
-) -> None:
-    text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+def test_reports_the_result(cells: str, run: Run, run_json: RunJson) -> None:
+    text = run("embed cells.csv --labels batch -o map.csv")
     assert text.startswith("map: map.csv (120 points; joint, strength 0.6)\nmixing of batch: ")
     assert "\nneighbours kept: 0." in text and " (adjusted R_NX)\n" in text
-    content = run_json("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    content = run_json("embed cells.csv --labels batch -o map.csv")
     assert content["output"] == "map.csv" and content["settings"]["perplexity"] == 8
     assert 0 <= content["measures"]["mixing"] <= 1.2 and content["seconds"] > 0
     assert 0 < content["measures"]["adjusted_rnx"] < 1
     assert content["found"] == {"strength": 0.6} and content["settings"]["strength"] is None
-    text = run("embed", cells, "--labels", "batch", "-o", "m.csv", "--method", "revised", *quick)
+    text = run("embed cells.csv --labels batch -o m.csv --method revised")
     assert text.startswith("map: m.csv (120 points; revised, beta 0.0001)\n")
 
 
@@ -198,7 +176,7 @@ def test_neighbours_kept_by_given_distances(
     frame: pd.DataFrame,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    run_json: Callable[..., dict[str, Any]],
+    run_json: RunJson,
     quick: list[str],
 ) -> None:
     from scipy.spatial.distance import cdist
@@ -231,19 +209,17 @@ def test_what_the_map_is_made_of_is_named(
     assert "ctsne: warning: 'cell' has 120 different values for 120 points; is it a label?" in err
 
 
-def test_a_picture_in_the_same_command(
-    cells: str, run: Callable[..., str], quick: list[str]
-) -> None:
-    picture = ["--plot", "map.png", "--color", "type"]
-    text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *picture, *quick)
+def test_a_picture_in_the_same_command(cells: str, run: Run) -> None:
+    picture = "--plot map.png --color type"
+    text = run(f"embed cells.csv --labels batch -o map.csv {picture}")
     assert "picture: map.png" in text
     assert Path("map.png").read_bytes().startswith(b"\x89PNG")
     assert b"ctsne plot map.csv -o map.png --color batch type" in Path("map.png").read_bytes()
 
 
-def test_a_page_of_the_map(cells: str, run: Callable[..., str], quick: list[str]) -> None:
-    page = ["--other", "type", "--page", "map.html"]
-    text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *page, *quick)
+def test_a_page_of_the_map(cells: str, run: Run) -> None:
+    page = "--other type --page map.html"
+    text = run(f"embed cells.csv --labels batch -o map.csv {page}")
     assert "page: map.html; open it in a browser" in text
     found = re.search(r'id="ctsne-facts">(.*?)</script>', Path("map.html").read_text("utf-8"))
     assert found is not None
@@ -256,9 +232,7 @@ def test_a_page_of_the_map(cells: str, run: Callable[..., str], quick: list[str]
     ).read_text("utf-8")
 
 
-def test_numbers_for_each_label(
-    cells: str, run_json: Callable[..., dict[str, Any]], quick: list[str]
-) -> None:
+def test_numbers_for_each_label(cells: str, run_json: RunJson, quick: list[str]) -> None:
     command = ["embed", cells, "--labels", "batch", "-o", "map.csv", *quick]
     labels = sorted(set(pd.read_csv(cells)["batch"]))
     pairs = [f"{label}=1e-{place + 1}" for place, label in enumerate(labels)]
@@ -269,17 +243,12 @@ def test_numbers_for_each_label(
     odds = {label: place + 2.0 for place, label in enumerate(labels)}
     content = run_json(*command, "--odds", *(f"{label}={each}" for label, each in odds.items()))
     assert content["settings"]["odds"] == odds
-    assert read_provenance("map.csv").settings["odds"] == odds
+    assert read_record("map.csv").parameters["odds"] == odds
 
 
 @pytest.mark.parametrize(("method", "knob"), [("balanced", "strength"), ("revised", "beta")])
 def test_a_mixing_is_found_and_reported(
-    method: str,
-    knob: str,
-    cells: str,
-    run: Callable[..., str],
-    run_json: Callable[..., dict[str, Any]],
-    quick: list[str],
+    method: str, knob: str, cells: str, run: Run, run_json: RunJson, quick: list[str]
 ) -> None:
     command = ["embed", cells, "--labels", "batch", "--method", method, *quick]
     content = run_json(*command, "--mixing", "0.3", "-o", "map.csv")
@@ -291,29 +260,27 @@ def test_a_mixing_is_found_and_reported(
     run(*command, f"--{knob}", repr(content["found"][knob]), "-o", "given.csv")
     made, given = read_map("map.csv"), read_map("given.csv")
     assert np.array_equal(made.embedding, given.embedding)
-    assert read_provenance("map.csv").settings["mixing"] == 0.3
-    assert "made again, identical to the one before" in run("rerun", "map.csv")
+    assert read_record("map.csv").parameters["mixing"] == 0.3
+    assert "made again, identical to the one before" in run("rerun map.csv")
 
 
 @pytest.mark.parametrize("align", ["mutual", "local", "mean", "auto"])
-def test_aligned_by_name(
-    align: str, cells: str, frame: pd.DataFrame, run: Callable[..., str], quick: list[str]
-) -> None:
-    run("embed", cells, "--labels", "batch", "--align", align, "-o", "map.csv", *quick)
+def test_aligned_by_name(align: str, cells: str, frame: pd.DataFrame, run: Run) -> None:
+    run(f"embed cells.csv --labels batch --align {align} -o map.csv")
     model = ConditionalTSNE(
         align=align, perplexity=8, n_iter=40, early_exaggeration_iter=20, random_state=0
     ).fit(frame.filter(like="PC").to_numpy(), labels=frame["batch"])
     made = read_map("map.csv")
     assert np.array_equal(made.embedding, model.embedding_)
     assert np.allclose(made.columns["ctsne_matched"], model.diagnostics_.matched)
-    assert read_provenance("map.csv").settings["align"] == align
+    assert read_record("map.csv").parameters["align"] == align
 
 
 def test_aligned_in_another_representation(
     adata: Any,
     frame: pd.DataFrame,
-    run: Callable[..., str],
-    fail: Callable[..., str],
+    run: Run,
+    fail: Run,
     quick: list[str],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -327,9 +294,9 @@ def test_aligned_in_another_representation(
         align=corrected, perplexity=8, n_iter=40, early_exaggeration_iter=20, random_state=0
     ).fit(adata.obsm["X_pca"], labels=frame["batch"])
     assert np.array_equal(read_map("map.csv").embedding, model.embedding_)
-    assert read_provenance("map.csv").settings["align_rep"] == "X_harmony"
+    assert read_record("map.csv").options["align_rep"] == "X_harmony"
     before = Path("map.csv").read_bytes()
-    run("rerun", "map.csv")
+    run("rerun map.csv")
     assert Path("map.csv").read_bytes() == before
     output = ["-o", "other.csv"]
     assert "did you mean 'X_harmony'" in fail(*command, *output, "--align-rep", "X_harmny")
@@ -339,22 +306,20 @@ def test_aligned_in_another_representation(
     assert "--align-rep is for joint, revised and balanced" in unused
 
 
-def test_another_representation_of_a_table(cells: str, fail: Callable[..., str]) -> None:
-    message = fail("embed", cells, "--labels", "batch", "--align-rep", "X", "-o", "map.csv")
+def test_another_representation_of_a_table(cells: str, fail: Run) -> None:
+    message = fail("embed cells.csv --labels batch --align-rep X -o map.csv")
     assert "--align-rep is for .h5ad files; cells.csv is not one" in message
 
 
-def test_a_changed_representation_is_noticed(
-    adata: Any, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
-) -> None:
+def test_a_changed_representation_is_noticed(adata: Any, run: Run, fail: Run) -> None:
     """What a map was aligned by is data like any other: another one is not the same map."""
     adata.obsm["X_harmony"] = adata.obsm["X_pca"] + 1
     adata.write_h5ad("cells.h5ad")
-    command = ["embed", "cells.h5ad", "--labels", "batch", "--align-rep", "X_harmony", *quick]
-    run(*command, "-o", "map.csv")
+    command = "embed cells.h5ad --labels batch --align-rep X_harmony"
+    run(f"{command} -o map.csv")
     adata.obsm["X_harmony"] = adata.obsm["X_pca"][::-1].copy()
     adata.write_h5ad("cells.h5ad")
-    assert "has changed" in fail("rerun", "map.csv")
+    assert "has changed" in fail("rerun map.csv")
 
 
 def test_many_features_are_reduced_and_that_is_said(
@@ -378,19 +343,15 @@ def test_many_features_are_reduced_and_that_is_said(
     assert 'from 1 to 90, "auto" or None, got 91' in capsys.readouterr().err
 
 
-def test_a_single_label_is_tsne(
-    cells: str, frame: pd.DataFrame, run: Callable[..., str], quick: list[str]
-) -> None:
+def test_a_single_label_is_tsne(cells: str, frame: pd.DataFrame, run: Run) -> None:
     frame.assign(batch="u").drop(columns="plate").to_csv(cells, index=False)
-    text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    text = run("embed cells.csv --labels batch -o map.csv")
     assert text.startswith("map: map.csv (120 points; t-SNE)\n")
 
 
-def test_without_labels_for_tsne_only(
-    cells: str, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
-) -> None:
-    assert "--labels COLUMN" in fail("embed", cells, "-o", "map.csv", *quick)
-    text = run("embed", cells, "--method", "tsne", "-o", "map.csv", *quick)
+def test_without_labels_for_tsne_only(cells: str, run: Run, fail: Run) -> None:
+    assert "--labels COLUMN" in fail("embed cells.csv -o map.csv")
+    text = run("embed cells.csv --method tsne -o map.csv")
     assert text.startswith("map: map.csv (120 points; t-SNE)\nneighbours kept: ")
     assert "mixing" not in text and " (R_NX)\n" in text
 
@@ -398,104 +359,82 @@ def test_without_labels_for_tsne_only(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["cells.csv", "--labels", "bacth", "-o", "map.csv"], "did you mean 'batch'?"),
-        (["cell.csv", "--labels", "batch", "-o", "map.csv"], "did you mean cells.csv?"),
-        (["cells.csv", "--labels", "batch", "-o", "map.doc"], "its name must end in one of"),
-        (["cells.csv", "--labels", "batch", "-o", "no/map.csv"], "there is no folder no"),
-        (["cells.csv", "--labels", "batch", "-o", "cells.csv"], "would replace the input"),
-        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.gif"], ".png, .svg, .pdf"),
-        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--color", "type"], "--plot FILE"),
-        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--page", "m.png"], "end in .html"),
+        ("cells.csv --labels bacth -o map.csv", "did you mean 'batch'?"),
+        ("cell.csv --labels batch -o map.csv", "did you mean cells.csv?"),
+        ("cells.csv --labels batch -o map.doc", "its name must end in one of"),
+        ("cells.csv --labels batch -o no/map.csv", "there is no folder no"),
+        ("cells.csv --labels batch -o cells.csv", "would replace the input"),
+        ("cells.csv --labels batch -o m.csv --plot m.gif", ".png, .svg, .pdf"),
+        ("cells.csv --labels batch -o m.csv --color type", "--plot FILE"),
+        ("cells.csv --labels batch -o m.csv --page m.png", "end in .html"),
         (
-            ["a.csv", "--labels", "batch", "-o", "m.csv", "--page", "m.html", "--dimensions", "3"],
+            "a.csv --labels batch -o m.csv --page m.html --dimensions 3",
             "a page can only show maps of one or two dimensions",
         ),
+        ("cells.csv --labels batch -o m.csv --plot m.png --color typ", "did you mean 'type'?"),
         (
-            ["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.png", "--color", "typ"],
-            "did you mean 'type'?",
-        ),
-        (
-            ["cells.csv", "--labels", "batch", "-o", "m.csv", "--plot", "m.png", "--color", "PC1"],
+            "cells.csv --labels batch -o m.csv --plot m.png --color PC1",
             "not a label; --other PC1 leaves it out",
         ),
-        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--perplexity", "500"], "perplexity"),
+        ("cells.csv --labels batch -o m.csv --perplexity 500", "perplexity"),
         (
-            ["cells.csv", "--labels", "batch", "-o", "m.csv", "--method", "revised", "--beta", "7"],
+            "cells.csv --labels batch -o m.csv --method revised --beta 7",
             "beta must be a number above 0",
         ),
-        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--odds", "0.5"], "odds must be"),
+        ("cells.csv --labels batch -o m.csv --odds 0.5", "odds must be"),
+        ("cells.csv --labels batch -o m.csv --odds 2 --beta-low 0.5", "set the same thing"),
+        ("cells.csv --labels batch -o m.csv --mixing 70", "mixing must be"),
         (
-            ["cells.csv", "--labels", "batch", "-o", "m.csv", "--odds", "2", "--beta-low", "0.5"],
-            "set the same thing",
-        ),
-        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--mixing", "70"], "mixing must be"),
-        (
-            ["none.csv", "--labels", "a", "-o", "m.csv", "--mixing", "0.7", "--strength", "0.5"],
+            "none.csv --labels a -o m.csv --mixing 0.7 --strength 0.5",
             "--mixing finds the strength by itself; leave out --mixing or --strength",
         ),
         (
-            ["none.csv", "--labels", "a", "-o", "m.csv", "--mixing", "0.7", "--method", "tsne"],
+            "none.csv --labels a -o m.csv --mixing 0.7 --method tsne",
             "--mixing needs a method that uses labels",
         ),
         (
-            ["none.csv", "--labels", "a", "-o", "m.csv", "--align", "mean", "--method", "tsne"],
+            "none.csv --labels a -o m.csv --align mean --method tsne",
             "--align is for joint, revised and balanced, but the method is tsne",
         ),
         (
-            [
-                "none.csv",
-                "--labels",
-                "a",
-                "-o",
-                "m.csv",
-                "--method",
-                "original",
-                "--beta",
-                "0.5",
-                "--odds",
-                "3",
-            ],
+            "none.csv --labels a -o m.csv --method original --beta 0.5 --odds 3",
             "--beta has no effect with --method original and --odds or --beta-low",
         ),
-        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--use-rep", "X"], "--use-rep"),
+        ("cells.csv --labels batch -o m.csv --use-rep X", "--use-rep"),
         (
-            ["none.csv", "--labels", "a", "-o", "m.csv", "--method", "revised", "--strength", "1"],
+            "none.csv --labels a -o m.csv --method revised --strength 1",
             "--strength is for joint and balanced, but the method is revised: add --method joint",
         ),
         (
-            ["none.csv", "--labels", "a", "-o", "m.csv", "--method", "joint", "--beta", "a=1e-2"],
+            "none.csv --labels a -o m.csv --method joint --beta a=1e-2",
             "--beta is for revised and original, but the method is joint: add --method revised",
         ),
         (
-            ["none.csv", "--labels", "a", "-o", "m.csv", "--method", "tsne", "--bandwidth", "p"],
+            "none.csv --labels a -o m.csv --method tsne --bandwidth p",
             "--bandwidth is for revised, but the method is tsne: add --method revised",
         ),
-        (["cells.csv", "--labels", "batch", "-o", "m.csv", "--init", "none.npy"], "none.npy"),
+        ("cells.csv --labels batch -o m.csv --init none.npy", "none.npy"),
     ],
 )
 def test_what_cannot_work_is_refused_before_any_computing(
-    arguments: list[str],
-    message: str,
-    cells: str,
-    fail: Callable[..., str],
-    monkeypatch: pytest.MonkeyPatch,
+    arguments: str, message: str, cells: str, fail: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object, **__: object) -> None:
         raise AssertionError("computed")
 
     monkeypatch.setattr(Layout, "run", never)
-    assert message in fail("embed", *arguments)
+    assert message in fail(f"embed {arguments}")
     assert [path.name for path in Path().iterdir()] == ["cells.csv"]
 
 
 def test_ctrl_c_leaves_the_old_output(
     cells: str,
-    run: Callable[..., str],
+    run: Run,
     quick: list[str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    run("embed cells.csv --labels batch -o map.csv")
     before = Path("map.csv").read_bytes()
 
     def stop(layout: Layout) -> float:
@@ -530,10 +469,8 @@ def started_run(cells: str) -> tuple[subprocess.Popen[str], IO[str]]:
     return child, child.stderr
 
 
-def test_a_killed_run_leaves_the_old_output(
-    cells: str, run: Callable[..., str], quick: list[str]
-) -> None:
-    run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+def test_a_killed_run_leaves_the_old_output(cells: str, run: Run) -> None:
+    run("embed cells.csv --labels batch -o map.csv")
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
     child, errors = started_run(cells)
     child.send_signal(signal.SIGKILL)
@@ -556,7 +493,6 @@ def test_ctrl_c_in_a_process_ends_with_130(cells: str) -> None:
 @pytest.mark.parametrize("name", ["counts.h5ad", "counts.npz", "counts.csv"])
 def test_raw_counts_are_reported(
     name: str,
-    run: Callable[..., str],
     capsys: pytest.CaptureFixture[str],
     quick: list[str],
     tmp_path: Path,
@@ -598,12 +534,10 @@ def test_raw_counts_are_reported(
 
 
 @pytest.mark.parametrize("option", ["INPUT", "--label-file", "--init"])
-def test_pipes_are_not_read(
-    option: str, cells: str, fail: Callable[..., str], quick: list[str]
-) -> None:
+def test_pipes_are_not_read(option: str, cells: str, fail: Run) -> None:
     os.mkfifo("pipe.npy")
     given = ["pipe.npy"] if option == "INPUT" else [cells, option, "pipe.npy"]
-    message = fail("embed", *given, "--labels", "batch", "-o", "map.csv", *quick)
+    message = fail("embed", *given, "--labels", "batch", "-o", "map.csv")
     assert "pipe.npy is a pipe, not a file; save its content to a file first" in message
     assert not Path("map.csv").exists()
 
@@ -619,7 +553,7 @@ def test_other_signals_leave_nothing_behind(cells: str, number: int) -> None:
 
 
 def test_a_picture_that_cannot_be_written_does_not_cost_the_map(
-    cells: str, fail: Callable[..., str], quick: list[str], monkeypatch: pytest.MonkeyPatch
+    cells: str, fail: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ctsne.cli import plot
 
@@ -627,21 +561,19 @@ def test_a_picture_that_cannot_be_written_does_not_cost_the_map(
         raise WriteError(f"cannot write {target}: No space left on device")
 
     monkeypatch.setattr(plot, "write_file", full)
-    message = fail(
-        "embed", cells, "--labels", "batch", "-o", "map.csv", "--plot", "map.png", *quick
-    )
+    message = fail("embed cells.csv --labels batch -o map.csv --plot map.png")
     assert message.endswith("cannot write map.png: No space left on device; the map is in map.csv")
     assert Path("map.csv.json").exists()
 
 
 @pytest.mark.parametrize("output", ["map.csv", "map.h5ad"])
 def test_space_is_checked_before_the_work(
-    cells: str, fail: Callable[..., str], output: str, monkeypatch: pytest.MonkeyPatch
+    cells: str, fail: Run, output: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = SimpleNamespace(free=10_000 if output == "map.h5ad" else 1000)
     monkeypatch.setattr("ctsne._core.files.shutil.disk_usage", lambda _: usage)
-    endless = ["embed", cells, "--labels", "batch", "-o", output, "--n-iter", "100000000"]
-    assert f"cannot write {output}: No space left on device" in fail(*endless)
+    endless = f"embed cells.csv --labels batch -o {output} --n-iter 100000000"
+    assert f"cannot write {output}: No space left on device" in fail(f"{endless}")
 
 
 def test_ctrl_c_while_the_map_is_moved_is_too_late(

@@ -13,17 +13,20 @@ import pytest
 from ctsne.evaluate import evaluate
 from ctsne.io import read_map
 
+Run = Callable[..., str]
+RunJson = Callable[..., dict[str, Any]]
+
 
 @pytest.fixture
-def made(cells: str, run: Callable[..., str], quick: list[str]) -> str:
-    run("embed", cells, "--labels", "batch", "-o", "map.csv", "--pca", "5", *quick)
+def made(cells: str, run: Run) -> str:
+    run("embed cells.csv --labels batch -o map.csv --pca 5")
     return "map.csv"
 
 
 def test_measures_are_those_of_the_library(
-    made: str, frame: pd.DataFrame, run_json: Callable[..., dict[str, Any]]
+    made: str, frame: pd.DataFrame, run_json: RunJson
 ) -> None:
-    content = run_json("evaluate", made, "--other", "type", "-k", "10", "20")
+    content = run_json("evaluate map.csv --other type -k 10 20")
     X = frame.filter(like="PC").to_numpy()
     found = {(row["measure"], row["label"], row["k"]): row["value"] for row in content["measures"]}
     for k in (10, 20):
@@ -43,7 +46,7 @@ def test_measures_are_those_that_embed_reports(
     frame: pd.DataFrame,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    run_json: Callable[..., dict[str, Any]],
+    run_json: RunJson,
     quick: list[str],
 ) -> None:
     import scipy.sparse as sp
@@ -77,70 +80,57 @@ def test_measures_are_those_that_embed_reports(
     assert (reported["rnx"] is None) == (kind == "graph")
 
 
-def test_a_table_to_read_and_to_keep(made: str, run: Callable[..., str]) -> None:
-    text = run("evaluate", made, "--labels", "type", "-o", "measures.csv")
-    assert text.splitlines()[0].split() == [
-        "measure",
-        "label",
-        "k",
-        "value",
-        "expected",
-        "points",
-    ]
+def test_a_table_to_read_and_to_keep(made: str, run: Run) -> None:
+    text = run("evaluate map.csv --labels type -o measures.csv")
+    assert text.splitlines()[0].split() == ["measure", "label", "k", "value", "expected", "points"]
     assert any(line.split()[:2] == ["laplacian", "type"] for line in text.splitlines())
     kept = pd.read_csv("measures.csv")
     assert len(kept) == len(text.splitlines()) - 2
 
 
-def test_data_that_have_moved(made: str, run: Callable[..., str], fail: Callable[..., str]) -> None:
+def test_data_that_have_moved(made: str, run: Run, fail: Run) -> None:
     Path("cells.csv").rename("moved.csv")
-    assert "was made from cells.csv" in fail("evaluate", made)
-    assert "--data FILE" in fail("evaluate", made)
-    run("evaluate", made, "--data", "moved.csv")
+    assert "was made from cells.csv" in fail("evaluate map.csv")
+    assert "--data FILE" in fail("evaluate map.csv")
+    run("evaluate map.csv --data moved.csv")
 
 
-def test_data_that_have_changed(made: str, frame: pd.DataFrame, fail: Callable[..., str]) -> None:
+def test_data_that_have_changed(made: str, frame: pd.DataFrame, fail: Run) -> None:
     frame["PC1"] += 1
     frame.drop(columns="plate").to_csv("cells.csv", index=False)
-    assert "cells.csv has changed" in fail("evaluate", made)
+    assert "cells.csv has changed" in fail("evaluate map.csv")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["cells.csv"], "not a map"),
-        (["mapp.csv"], "did you mean map.csv?"),
-        (["map.csv", "--other", "typ"], "did you mean 'type'?"),
-        (["map.csv", "--other", "batch"], "'batch' is already the label to factor out"),
-        (["map.csv", "-o", "table.doc"], "must end in one of .csv, .tsv"),
-        (["map.csv", "-k", "500"], "k must be"),
-        (["map.csv", "-o", "map.csv"], "would replace the input map.csv"),
-        (["map.csv", "-o", "cells.csv"], "would replace the input cells.csv"),
+        ("cells.csv", "not a map"),
+        ("mapp.csv", "did you mean map.csv?"),
+        ("map.csv --other typ", "did you mean 'type'?"),
+        ("map.csv --other batch", "'batch' is already the label to factor out"),
+        ("map.csv -o table.doc", "must end in one of .csv, .tsv"),
+        ("map.csv -k 500", "k must be"),
+        ("map.csv -o map.csv", "would replace the input map.csv"),
+        ("map.csv -o cells.csv", "would replace the input cells.csv"),
     ],
 )
-def test_what_cannot_work(
-    arguments: list[str], message: str, made: str, fail: Callable[..., str]
-) -> None:
+def test_what_cannot_work(arguments: str, message: str, made: str, fail: Run) -> None:
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
-    assert message in fail("evaluate", *arguments)
+    assert message in fail(f"evaluate {arguments}")
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
 
 
 def test_labels_that_were_features(
-    cells: str,
-    frame: pd.DataFrame,
-    run: Callable[..., str],
-    run_json: Callable[..., dict[str, Any]],
-    quick: list[str],
+    cells: str, frame: pd.DataFrame, run: Run, run_json: RunJson
 ) -> None:
     frame.to_csv(cells, index=False)  # with the plate, a number
-    run("embed", cells, "--labels", "batch", "-o", "map.csv", *quick)
+    run("embed cells.csv --labels batch -o map.csv")
     for labels, name in ((["plate"], "plate"), (["plate", "type"], "plate | type")):
         rows = run_json("evaluate", "map.csv", "--labels", *labels)["measures"]
         assert ("laplacian", name) in {(row["measure"], row["label"]) for row in rows}
 
 
-def test_a_map_without_its_settings(made: str, fail: Callable[..., str]) -> None:
+def test_a_map_without_its_settings(made: str, fail: Run) -> None:
     Path("map.csv.json").unlink()
-    assert "no record of how it was made: map.csv.json is missing" in fail("evaluate", made)
+    assert "no record of how it was made: map.csv.json is missing" in fail("evaluate map.csv")
     assert np.isfinite(read_map(made).embedding).all()

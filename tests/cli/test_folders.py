@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ctsne.cli.folders import check_folder, move_folder, read_folder
-from ctsne.io import Provenance
+from ctsne.cli.sweep import check_folder, move_folder, read_folder
+from ctsne.storage.record import Record
 
 KEPT_MAP = f"map-{'0' * 32}.npz"
 
@@ -17,7 +17,7 @@ KEPT_MAP = f"map-{'0' * 32}.npz"
     [
         ("table.csv", "mine"),
         ("settings.json", '{"theme": "dark"}'),
-        ("settings.json", Provenance("embed", {}).to_json()),
+        ("settings.json", Record("ctsne embed", {}).to_json()),
         ("columns.feather", ""),
         ("sweep.npz", ""),
         ("map-of-town.npz", ""),
@@ -31,8 +31,7 @@ def test_folders_of_others_are_refused(name: str, content: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    [("settings.json", Provenance("sweep", {}).to_json()), (KEPT_MAP, "")],
+    ("name", "content"), [("settings.json", Record("ctsne sweep", {}).to_json()), (KEPT_MAP, "")]
 )
 def test_a_folder_of_ours_may_hold_other_files(name: str, content: str, tmp_path: Path) -> None:
     for other in ("page.html", "table.csv"):
@@ -69,14 +68,14 @@ def test_what_is_not_finished_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / KEPT_MAP).touch()
     with pytest.raises(ValueError, match=r"or was made in Python.*ctsne\.report\.write_report"):
         read_folder(tmp_path)
-    (tmp_path / "settings.json").write_text(Provenance("sweep", {}).to_json())
+    (tmp_path / "settings.json").write_text(Record("ctsne sweep", {}).to_json())
     with pytest.raises(ValueError, match=r"is not finished; ctsne rerun .* shows how to continue"):
         read_folder(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["table.csv", "sweep.npz", "columns.feather"])
 def test_what_cannot_be_replaced_is_refused_first(name: str, tmp_path: Path) -> None:
-    (tmp_path / "settings.json").write_text(Provenance("sweep", {}).to_json())
+    (tmp_path / "settings.json").write_text(Record("ctsne sweep", {}).to_json())
     (tmp_path / name).mkdir()
     with pytest.raises(ValueError, match=f"cannot write .*{name}: it is a folder"):
         check_folder(tmp_path)

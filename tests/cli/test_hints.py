@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne.cli.hints import label_columns, label_to_see, missing_labels, report_command
+from ctsne.cli.info import label_columns, label_to_see, missing_labels, report_command
 from ctsne.cli.main import main, make_parser
 
 Run = Callable[..., str]
+
 NO_READING = dict.fromkeys(("label_file", "use_rep", "layer", "features", "index", "join_on"), None)
 
 
@@ -70,10 +71,8 @@ def test_names_are_quoted() -> None:
 
 
 @pytest.mark.parametrize("output", ["my map.csv", "map.npz", "map.npy", "cells.csv.gz"])
-def test_a_map_ends_with_commands_that_work(
-    output: str, cells: str, run: Run, quick: list[str]
-) -> None:
-    text = run("embed", cells, "--labels", "batch", "-o", output, *quick)
+def test_a_map_ends_with_commands_that_work(output: str, cells: str, run: Run) -> None:
+    text = run(f"embed cells.csv --labels batch -o '{output}'")
     draw, compare = next_commands(text)
     stem = output.partition(".")[0]
     assert draw[:2] == ["ctsne", "plot"] and draw[draw.index("-o") + 1] == f"{stem}.png"
@@ -83,21 +82,21 @@ def test_a_map_ends_with_commands_that_work(
     assert make_parser().parse_args(compare[1:]).output == f"{stem}-strengths.html"
 
 
-def test_what_was_asked_for_is_not_suggested_again(cells: str, run: Run, quick: list[str]) -> None:
-    done = ["--plot", "map.png", "--mixing", "0.2"]
-    text = run("embed", cells, "--labels", "batch", "-o", "map.csv", *done, *quick)
+def test_what_was_asked_for_is_not_suggested_again(cells: str, run: Run) -> None:
+    done = "--plot map.png --mixing 0.2"
+    text = run(f"embed cells.csv --labels batch -o map.csv {done}")
     assert next_commands(text) == []
     for option in ("--quiet", "--json"):
-        text = run("embed", cells, "--labels", "batch", "-o", "map.csv", option, *quick)
+        text = run("embed", cells, "--labels", "batch", "-o", "map.csv", option)
         assert next_commands(text) == []
 
 
 def test_from_an_unknown_file_to_a_map(
-    cells: str, frame: pd.DataFrame, run: Run, quick: list[str], capsys: pytest.CaptureFixture[str]
+    cells: str, frame: pd.DataFrame, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Type only what the step before suggests."""
     frame.assign(n_counts=np.arange(len(frame)) * 50).to_csv("my cells.csv", index=False)
-    (report,) = next_commands(run("info", "my cells.csv"))
+    (report,) = next_commands(run("info 'my cells.csv'"))
     assert report[1:] == [
         "report",
         "my cells.csv",
@@ -110,7 +109,7 @@ def test_from_an_unknown_file_to_a_map(
         "--features",
         "PC*",
     ]
-    text = run(*report[1:], *quick, "--methods", "joint", "--mixing", "0.05")
+    text = run(*report[1:], "--methods", "joint", "--mixing", "0.05")
     lines = [line.strip() for line in text.splitlines() if line.startswith("  ctsne embed")]
     text = run(*shlex.split(lines[0])[1:])
     assert text.startswith("map: map.csv (120 points; ")

@@ -16,23 +16,24 @@ from ctsne import _native
 from ctsne.cli import info
 from ctsne.cli.main import main
 
+Run = Callable[..., str]
+RunJson = Callable[..., dict[str, Any]]
 
-def test_tells_what_is_in_use(run: Callable[..., str]) -> None:
+
+def test_tells_what_is_in_use(run: Run) -> None:
     text = run("info")
     assert f"ctsne            {version('ctsne')}\n" in text
     assert f"instruction set  {_native.instruction_set()}\n" in text
     assert "extras" in text
 
 
-def test_json(run_json: Callable[..., dict[str, Any]]) -> None:
+def test_json(run_json: RunJson) -> None:
     content = run_json("info")
     assert content["threads"] >= 1
     assert content["extras"]["plot"]["installed"] is True
 
 
-def test_missing_extras_come_with_the_command(
-    run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_extras_come_with_the_command(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(info, "find_spec", lambda name: None if name == "matplotlib" else object())
     assert 'missing matplotlib: pip install "ctsne[plot]"' in run("info")
 
@@ -43,7 +44,7 @@ def test_all_extras_for_users_are_named() -> None:
 
 
 def test_info_of_data(
-    cells: str, frame: pd.DataFrame, run: Callable[..., str], capsys: pytest.CaptureFixture[str]
+    cells: str, frame: pd.DataFrame, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     frame.loc[:4, "batch"] = None
     frame.to_csv(cells, index=False)
@@ -58,7 +59,7 @@ def test_info_of_data(
         "others     'cell'",
     ]
     assert "whole numbers among fractions, included in the map: 'plate'" in err
-    content = json.loads(run("info", cells, "--json"))
+    content = json.loads(run("info cells.csv --json"))
     assert content["points"] == 120 and content["features"][-1] == "plate"
     assert content["labels"]["batch"] == {"values": 2, "missing": 5}
 
@@ -70,14 +71,14 @@ def _counted(column: pd.Series) -> str:
 
 
 def test_info_of_data_without_labels(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:
     monkeypatch.chdir(tmp_path)
     np.save("X.npy", np.random.default_rng(0).normal(size=(20, 3)))
-    out = run("info", "X.npy")
+    out = run("info X.npy")
     assert out.endswith("labels     none: no column has a few values that repeat\n")
 
 
-def test_info_of_no_file(fail: Callable[..., str]) -> None:
-    assert fail("info", "none.csv").startswith("ctsne: error: there is no file none.csv")
-    assert "there is no file none.ctsne" in fail("info", "none.ctsne")
+def test_info_of_no_file(fail: Run) -> None:
+    assert fail("info none.csv").startswith("ctsne: error: there is no file none.csv")
+    assert "there is no file none.ctsne" in fail("info none.ctsne")

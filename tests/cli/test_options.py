@@ -14,6 +14,8 @@ from ctsne import ConditionalTSNE
 from ctsne.cli.main import make_parser, spell_command
 from ctsne.cli.options import PARAMETERS, make_estimator, per_label, settings_of
 
+Run = Callable[..., str]
+
 # What a file cannot hold, and what has an option of another meaning.
 NOT_OPTIONS = {"callback", "callback_every", "verbose"}
 
@@ -77,39 +79,37 @@ def test_numbers_for_labels(texts: list[str], value: object) -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["much"], "must be a number, got 'much'"),
-        (["auto"], "must be a number, got 'auto'"),
-        (["a=1", "0.5"], "name=number for each label or column, got 'a=1 0.5'"),
-        (["a=1", "a=2"], "names 'a' twice"),
-        (["a=x"], "must be a number, got 'x'"),
-        (["=1"], "name=number"),
-        (["nan"], "must be a number"),
+        ("much", "must be a number, got 'much'"),
+        ("auto", "must be a number, got 'auto'"),
+        ("a=1 0.5", "name=number for each label or column, got 'a=1 0.5'"),
+        ("a=1 a=2", "names 'a' twice"),
+        ("a=x", "must be a number, got 'x'"),
+        ("=1", "name=number"),
+        ("nan", "must be a number"),
     ],
 )
-def test_what_is_no_number_for_labels(texts: list[str], message: str) -> None:
+def test_what_is_no_number_for_labels(texts: str, message: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=message):
-        per_label(texts)
+        per_label(texts.split())
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--perplexity", "many"], "--perplexity: must be a number, got 'many'"),
-        (["--seed", "1.5"], "--seed: must be a whole number"),
-        (["--jobs", "0"], "--jobs: must be 1 or more"),
-        (["--pca", "x"], "--pca: must be one of auto, none, or a whole number; got 'x'"),
-        (["--beta", "a=1", "a=2"], "--beta: names 'a' twice"),
-        (["--align", "mutal"], "--align: must be one of none, mutual, local, mean, auto; got"),
-        (["--mixing", "half"], "--mixing: must be a number, got 'half'"),
-        (["--odds", "a=1", "a=2"], "--odds: names 'a' twice"),
-        (["--strength", "auto"], "--strength: must be a number, got 'auto'"),
-        (["-q", "--verbose"], "not allowed with"),
+        ("--perplexity many", "--perplexity: must be a number, got 'many'"),
+        ("--seed 1.5", "--seed: must be a whole number"),
+        ("--jobs 0", "--jobs: must be 1 or more"),
+        ("--pca x", "--pca: must be one of auto, none, or a whole number; got 'x'"),
+        ("--beta a=1 a=2", "--beta: names 'a' twice"),
+        ("--align mutal", "--align: must be one of none, mutual, local, mean, auto; got"),
+        ("--mixing half", "--mixing: must be a number, got 'half'"),
+        ("--odds a=1 a=2", "--odds: names 'a' twice"),
+        ("--strength auto", "--strength: must be a number, got 'auto'"),
+        ("-q --verbose", "not allowed with"),
     ],
 )
-def test_values_that_no_option_can_have(
-    words: list[str], message: str, fail: Callable[..., str]
-) -> None:
-    assert message in fail("embed", "x.csv", "-o", "y.csv", *words, code=2)
+def test_values_that_no_option_can_have(words: str, message: str, fail: Run) -> None:
+    assert message in fail(f"embed x.csv -o y.csv {words}", code=2)
 
 
 def test_a_start_from_a_file_and_no_pickle(tmp_path: Path) -> None:

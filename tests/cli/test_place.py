@@ -18,6 +18,8 @@ import pytest
 import ctsne
 from ctsne.cli.main import main
 
+RunJson = Callable[..., dict[str, Any]]
+
 distributed = pytest.importorskip("distributed")
 
 
@@ -46,10 +48,7 @@ def shards(frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_files_are_placed_and_found_again(
-    shards: pd.DataFrame,
-    scheduler: str,
-    run_json: Callable[..., dict[str, Any]],
-    capsys: pytest.CaptureFixture[str],
+    shards: pd.DataFrame, scheduler: str, run_json: RunJson, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
     command = ["place", "model.ctsne", "cells/*.parquet", "-o", "maps", "--scheduler", scheduler]

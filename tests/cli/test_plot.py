@@ -14,26 +14,27 @@ from ctsne.cli.main import main
 from ctsne.cli.plot import draw_map
 from ctsne.io import read_map
 
+Run = Callable[..., str]
+RunJson = Callable[..., dict[str, Any]]
+
 STARTS = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 
 
 @pytest.fixture
-def made(cells: str, run: Callable[..., str], quick: list[str]) -> str:
-    run("embed", cells, "--labels", "batch", "type", "-o", "map.csv", *quick)
+def made(cells: str, run: Run) -> str:
+    run("embed cells.csv --labels batch type -o map.csv")
     return "map.csv"
 
 
 @pytest.fixture
-def swept(cells: str, run: Callable[..., str], quick: list[str]) -> str:
-    grid = ["--methods", "balanced", "revised", "--strengths", "0", "1", "--betas", "1", "1e-6"]
-    run("sweep", cells, "--labels", "batch", "--other", "type", "-o", "out", *grid, *quick)
+def swept(cells: str, run: Run) -> str:
+    grid = "--methods balanced revised --strengths 0 1 --betas 1 1e-6"
+    run(f"sweep cells.csv --labels batch --other type -o out {grid}")
     return "out"
 
 
 @pytest.mark.parametrize("suffix", STARTS)
-def test_pictures_of_a_map_are_the_same_each_time(
-    suffix: str, made: str, run: Callable[..., str]
-) -> None:
+def test_pictures_of_a_map_are_the_same_each_time(suffix: str, made: str, run: Run) -> None:
     name = f"map{suffix}"
     assert run("plot", made, "-o", name) == f"picture: {name}\n"
     first = Path(name).read_bytes()
@@ -43,12 +44,12 @@ def test_pictures_of_a_map_are_the_same_each_time(
     assert f"ctsne plot map.csv -o {name}".encode() in first
 
 
-def test_a_panel_for_each_colour(made: str, run_json: Callable[..., dict[str, Any]]) -> None:
+def test_a_panel_for_each_colour(made: str, run_json: RunJson) -> None:
     import matplotlib.image
 
-    one = run_json("plot", made, "-o", "one.png", "--color", "type", "--shape", "batch")
+    one = run_json("plot map.csv -o one.png --color type --shape batch")
     assert one["settings"]["color"] == ["type"] and one["settings"]["shape"] == "batch"
-    run_json("plot", made, "-o", "three.png", "--color", "type", "batch", "ctsne_perplexity")
+    run_json("plot map.csv -o three.png --color type batch ctsne_perplexity")
     wide = matplotlib.image.imread("three.png").shape[1]
     assert wide > 2 * matplotlib.image.imread("one.png").shape[1]
 
@@ -64,9 +65,9 @@ def test_positions_alone_are_drawn_without_colour(
 
 
 def test_three_dimensions_are_seen_from_one_side(
-    cells: str, run: Callable[..., str], quick: list[str], monkeypatch: pytest.MonkeyPatch
+    cells: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run("embed", cells, "--labels", "batch", "-o", "map.npz", "--dimensions", "3", *quick)
+    run("embed cells.csv --labels batch -o map.npz --dimensions 3")
     flat = read_map("map.npz").embedding[:, :2]
     drawn: list[Any] = []
 
@@ -75,17 +76,15 @@ def test_three_dimensions_are_seen_from_one_side(
         return drawn[0]
 
     monkeypatch.setattr(plot, "draw_map", draw)
-    run("plot", "map.npz", "-o", "map.png")
+    run("plot map.npz -o map.png")
     (points,) = drawn[0].axes[0].collections
     assert {*map(tuple, np.asarray(points.get_offsets()))} == {*map(tuple, flat.astype(float))}
 
 
 @pytest.mark.parametrize("kind", ["maps", "measures", "trade-off"])
-def test_pictures_of_a_sweep_need_no_data(
-    kind: str, swept: str, cells: str, run: Callable[..., str]
-) -> None:
+def test_pictures_of_a_sweep_need_no_data(kind: str, swept: str, cells: str, run: Run) -> None:
     Path(cells).unlink()
-    run("plot", swept, "-o", "a.png", "--kind", kind, "--color", "type")
+    run(f"plot out -o a.png --kind {kind} --color type")
     assert Path("a.png").read_bytes().startswith(STARTS[".png"])
     command = f"ctsne plot out -o a.png --color type{'' if kind == 'maps' else f' --kind {kind}'}"
     assert command.encode() in Path("a.png").read_bytes()
@@ -94,23 +93,21 @@ def test_pictures_of_a_sweep_need_no_data(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["map.csv", "-o", "a.png", "--color", "tpye"], "did you mean 'type'?"),
-        (["map.csv", "-o", "a.png", "--shape", "tpye"], "did you mean 'type'?"),
-        (["map.csv", "-o", "a.png", "--kind", "measures"], "is for the folder of a sweep"),
-        (["map.csv", "-o", "a.gif"], "must end in one of .png, .svg, .pdf"),
-        (["cells.csv", "-o", "a.png"], "not a map"),
-        (["no.csv", "-o", "a.png"], "there is no file no.csv"),
+        ("map.csv -o a.png --color tpye", "did you mean 'type'?"),
+        ("map.csv -o a.png --shape tpye", "did you mean 'type'?"),
+        ("map.csv -o a.png --kind measures", "is for the folder of a sweep"),
+        ("map.csv -o a.gif", "must end in one of .png, .svg, .pdf"),
+        ("cells.csv -o a.png", "not a map"),
+        ("no.csv -o a.png", "there is no file no.csv"),
     ],
 )
-def test_what_cannot_work(
-    arguments: list[str], message: str, made: str, fail: Callable[..., str]
-) -> None:
-    assert message in fail("plot", *arguments)
+def test_what_cannot_work(arguments: str, message: str, made: str, fail: Run) -> None:
+    assert message in fail(f"plot {arguments}")
     assert not list(Path().glob("*.png"))
 
 
-def test_one_colour_for_many_maps(swept: str, fail: Callable[..., str]) -> None:
-    assert "one colour" in fail("plot", swept, "-o", "a.png", "--color", "type", "batch")
+def test_one_colour_for_many_maps(swept: str, fail: Run) -> None:
+    assert "one colour" in fail("plot out -o a.png --color type batch")
 
 
 def figure_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -127,44 +124,42 @@ def figure_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_the_label_to_look_for_is_drawn_beside(
-    cells: str, run: Callable[..., str], quick: list[str], monkeypatch: pytest.MonkeyPatch
+    cells: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn = figure_of(monkeypatch)
-    known = ["embed", cells, "--labels", "batch"]
-    run(*known, "--other", "type", "-o", "a.csv", "--plot", "a.png", *quick)
-    run(*known, "-o", "b.csv", "--plot", "b.png", *quick)  # type is the only other label
-    run("plot", "a.csv", "-o", "c.png")
-    run("plot", "b.csv", "-o", "d.png")
+    known = "embed cells.csv --labels batch"
+    run(f"{known} --other type -o a.csv --plot a.png")
+    run(f"{known} -o b.csv --plot b.png")  # type is the only other label
+    run("plot a.csv -o c.png")
+    run("plot b.csv -o d.png")
     assert drawn == [["batch", "type"]] * 4
-    run("plot", "a.csv", "-o", "e.png", "--color", "type")
+    run("plot a.csv -o e.png --color type")
     assert drawn[-1] == ["type"]
 
 
 @pytest.mark.parametrize(("width", "mm"), [("single", 89), ("double", 183), ("120", 120)])
-def test_the_width_for_print(width: str, mm: float, made: str, run: Callable[..., str]) -> None:
+def test_the_width_for_print(width: str, mm: float, made: str, run: Run) -> None:
     import matplotlib.image
 
-    run("plot", made, "-o", "map.png", "--width", width)
+    run(f"plot map.csv -o map.png --width {width}")
     assert matplotlib.image.imread("map.png").shape[1] == pytest.approx(mm / 25.4 * 300, abs=1.5)
-    run("plot", made, "-o", "map.svg", "--width", width)
+    run(f"plot map.csv -o map.svg --width {width}")
     text = Path("map.svg").read_text()
     points = float(text.split('width="')[1].split("pt")[0])
     assert points == pytest.approx(mm / 25.4 * 72, abs=0.1)
     assert ">batch</text>" in text and "<image" in text
-    run("plot", made, "-o", "map.pdf", "--width", width)
+    run(f"plot map.csv -o map.pdf --width {width}")
     assert b"/CIDFontType2" in Path("map.pdf").read_bytes()
 
 
-def test_a_wrong_width(made: str, fail: Callable[..., str]) -> None:
-    told = fail("plot", made, "-o", "a.png", "--width", "dubble", code=2)
+def test_a_wrong_width(made: str, fail: Run) -> None:
+    told = fail("plot map.csv -o a.png --width dubble", code=2)
     assert "must be one of single, double, or a number in mm" in told and "double?" in told
-    assert "a number of millimetres from 40" in fail("plot", made, "-o", "a.png", "--width", "4")
+    assert "a number of millimetres from 40" in fail("plot map.csv -o a.png --width 4")
     assert not Path("a.png").exists()
 
 
-def test_measures_share_a_legend(
-    swept: str, run: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_measures_share_a_legend(swept: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     legends: list[Any] = []
     save = plot.save_picture
 
@@ -175,7 +170,7 @@ def test_measures_share_a_legend(
 
     labels: list[str] = []
     monkeypatch.setattr(plot, "save_picture", keep)
-    run("plot", swept, "-o", "a.png", "--kind", "measures")
+    run("plot out -o a.png --kind measures")
     assert len(legends) == 6 and len([each for each in legends if each is not None]) == 1
     assert labels[::2] == ["mixing of batch", "neighbours kept", "mixing of type"]
     (legend,) = (each for each in legends if each is not None)

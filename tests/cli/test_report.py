@@ -14,7 +14,10 @@ import pytest
 from ctsne.cli.main import main
 from ctsne.sweep import load_sweep, worker
 
-GRID = ["--methods", "balanced", "--strengths", "0", "1"]
+Run = Callable[..., str]
+RunJson = Callable[..., dict[str, Any]]
+
+GRID = "--methods balanced --strengths 0 1"
 
 
 def commands_in(page: str) -> list[str]:
@@ -45,18 +48,16 @@ def parts(page: str) -> list[tuple[bytes, bytes]]:
     return [part for part in found if part[0] != b"provenance"]
 
 
-def test_a_page_of_a_sweep_and_of_data_are_the_same(
-    cells: str, run: Callable[..., str], quick: list[str]
-) -> None:
-    data = ["--labels", "batch", "type", *GRID, *quick]
+def test_a_page_of_a_sweep_and_of_data_are_the_same(cells: str, run: Run) -> None:
+    data = f"--labels batch type {GRID}"
     for folder in ("a", "b"):
         Path(folder).mkdir()
-    run("sweep", cells, *data, "-o", "out")
-    text = run("report", "out", "-o", "a/page.html")
+    run(f"sweep cells.csv {data} -o out")
+    text = run("report out -o a/page.html")
     size = Path("a/page.html").stat().st_size
     made = f"3 maps of 120 points, {size / 1e3:.0f} kB"
     assert f"page: a/page.html ({made}); open it in a browser" in text
-    run("report", cells, *data, "-o", "b/page.html", "--keep", "kept")
+    run(f"report cells.csv {data} -o b/page.html --keep kept")
     first, second = provenance_in("a/page.html"), provenance_in("b/page.html")
     assert first.pop("command") == "ctsne report out -o a/page.html"
     assert second.pop("command").startswith("ctsne report cells.csv --labels batch type -o b/page.")
@@ -65,26 +66,20 @@ def test_a_page_of_a_sweep_and_of_data_are_the_same(
     assert Path("kept/sweep.npz").read_bytes() == Path("out/sweep.npz").read_bytes()
 
 
-def test_the_page_asks_for_the_mixing_of_the_sweep(
-    cells: str, run: Callable[..., str], quick: list[str]
-) -> None:
-    run("sweep", cells, "--labels", "batch", "--mixing", "0.3", "-o", "out", *GRID, *quick)
-    run("report", "out", "-o", "page.html")
+def test_the_page_asks_for_the_mixing_of_the_sweep(cells: str, run: Run) -> None:
+    run(f"sweep cells.csv --labels batch --mixing 0.3 -o out {GRID}")
+    run("report out -o page.html")
     assert facts_in("page.html")["targets"] == [["mixing", 0.3]]
 
 
 def test_the_commands_on_the_page_make_its_maps(
-    cells: str,
-    run: Callable[..., str],
-    run_json: Callable[..., dict[str, Any]],
-    quick: list[str],
-    monkeypatch: pytest.MonkeyPatch,
+    cells: str, run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    grid = ["--methods", "joint", "revised", "--strengths", "1", "--betas", "1e-4"]
-    more = ["--seed", "3", "--bandwidth", "p", "--label-file", cells, *grid, *quick]
-    run("sweep", cells, "--labels", "batch", "-o", "out", *more)
+    grid = "--methods joint revised --strengths 1 --betas 1e-4"
+    more = f"--seed 3 --bandwidth p --label-file cells.csv {grid}"
+    run(f"sweep cells.csv --labels batch -o out {more}")
     Path("sub").mkdir()
-    run("report", "out", "-o", "sub/page.html")
+    run("report out -o sub/page.html")
     maps, commands = load_sweep("out/sweep.npz").maps, commands_in("sub/page.html")
     monkeypatch.chdir("sub")
     assert len(commands) == 3
@@ -97,46 +92,42 @@ def test_the_commands_on_the_page_make_its_maps(
         assert made["measures"]["kl_divergence"] == pytest.approx(swept.measures["kl_divergence"])
 
 
-def test_maps_on_a_path_are_not_promised_again(
-    cells: str, run: Callable[..., str], quick: list[str]
-) -> None:
-    run("report", cells, "--labels", "batch", "-o", "page.html", "--path", *GRID, *quick)
+def test_maps_on_a_path_are_not_promised_again(cells: str, run: Run) -> None:
+    run(f"report cells.csv --labels batch -o page.html --path {GRID}")
     for command in commands_in("page.html"):
         assert command.endswith("  # from its own start, so it may differ")
 
 
 def test_features_to_colour_by_travel_with_the_sweep(
-    cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
+    cells: str, run: Run, run_json: RunJson
 ) -> None:
-    show = ["--labels", "batch", "--show", "PC3", "PC1*", *GRID, *quick]
-    text = run("report", cells, *show, "-o", "page.html", "--keep", "kept")
+    show = f"--labels batch --show PC3 'PC1*' {GRID}"
+    text = run(f"report cells.csv {show} -o page.html --keep kept")
     assert "3 features to colour by add 1 kB" in text
     columns = facts_in("page.html")["columns"]
     genes = [each["name"] for each in columns if each["group"] == "gene"]
     assert genes == ["PC3", "PC1", "PC10"]
-    assert run_json("report", "kept", "-o", "again.html")["features"] == genes
+    assert run_json("report kept -o again.html")["features"] == genes
     assert parts("again.html") == parts("page.html")
     assert "--show PC3 'PC1*'" in provenance_in("page.html")["command"]
-    run("sweep", cells, "--labels", "batch", *GRID, *quick, "-o", "kept")
-    assert run_json("report", "kept", "-o", "again.html")["features"] == []
+    run(f"sweep cells.csv --labels batch {GRID} -o kept")
+    assert run_json("report kept -o again.html")["features"] == []
 
 
 def test_features_are_resolved_before_any_work(
-    cells: str, fail: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    cells: str, fail: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "_make", None)
-    command = ["report", cells, "--labels", "batch", "-o", "page.html"]
+    command = "report cells.csv --labels batch -o page.html"
     assert "--show: no feature 'pc3' in cells.csv; did you mean 'PC3'?" in fail(
-        *command, "--show", "pc3"
+        f"{command} --show pc3"
     )
     assert not Path("page.html").exists()
 
 
-def test_json(
-    cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
-) -> None:
-    run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
-    content = run_json("report", "out", "-o", "page.html", "--title", "Mine")
+def test_json(cells: str, run: Run, run_json: RunJson) -> None:
+    run(f"sweep cells.csv --labels batch -o out {GRID}")
+    content = run_json("report out -o page.html --title Mine")
     assert content["output"] == "page.html"
     assert content["bytes"] == Path("page.html").stat().st_size
     assert "--title Mine" in provenance_in("page.html")["command"]
@@ -146,32 +137,25 @@ def test_json(
     ("arguments", "message"),
     [
         (
-            ["cells.csv", "-o", "page.html"],
+            "cells.csv -o page.html",
             "--labels COLUMN is missing: name the label to factor out. Columns that could be",
         ),
-        (["cells.csv", "--labels", "batch", "-o", "page.pdf"], "must end in .html"),
-        (["cells.csv", "--labels", "batch", "-o", "p.html", "--keep", "."], "holds other files"),
+        ("cells.csv --labels batch -o page.pdf", "must end in .html"),
+        ("cells.csv --labels batch -o p.html --keep .", "holds other files"),
         (
-            ["cells.csv", "--labels", "batch", "--dimensions", "3", "-o", "page.html"],
+            "cells.csv --labels batch --dimensions 3 -o page.html",
             "a page can only show maps of one or two dimensions",
         ),
-        (["own.html", "--labels", "batch", "-o", "own.html"], "would replace the input own.html"),
-        (["empty", "-o", "page.html"], "holds no finished sweep"),
-        (
-            ["empty", "--labels", "batch", "-o", "page.html"],
-            "--labels has no effect on a fin",
-        ),
-        (["empty", "--perplexity", "5", "--path", "-o", "p.html"], "--path, --perplexity have"),
-        (["emptyy", "-o", "page.html", "--labels", "a"], "there is no file emptyy"),
-        (["emptyy", "-o", "page.html"], "there is no file emptyy; did you mean empty?"),
+        ("own.html --labels batch -o own.html", "would replace the input own.html"),
+        ("empty -o page.html", "holds no finished sweep"),
+        ("empty --labels batch -o page.html", "--labels has no effect on a fin"),
+        ("empty --perplexity 5 --path -o p.html", "--path, --perplexity have"),
+        ("emptyy -o page.html --labels a", "there is no file emptyy"),
+        ("emptyy -o page.html", "there is no file emptyy; did you mean empty?"),
     ],
 )
 def test_what_cannot_work(
-    arguments: list[str],
-    message: str,
-    cells: str,
-    fail: Callable[..., str],
-    monkeypatch: pytest.MonkeyPatch,
+    arguments: str, message: str, cells: str, fail: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object) -> None:
         raise AssertionError("computed")
@@ -179,7 +163,7 @@ def test_what_cannot_work(
     monkeypatch.setattr(worker, "_make", never)
     Path("empty").mkdir()
     Path("own.html").write_text("seed = 1\n")
-    assert message in fail("report", *arguments)
+    assert message in fail(f"report {arguments}")
 
 
 def test_ctrl_c_says_how_to_keep_maps(

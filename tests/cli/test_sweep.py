@@ -14,16 +14,19 @@ import pytest
 
 from ctsne._core.files import sole_writer
 from ctsne.cli import sweep as sweep_command
-from ctsne.cli.folders import SweepFolder
 from ctsne.cli.main import main, make_parser
 from ctsne.cli.options import settings_of
-from ctsne.cli.sweep import embed_command, findings, make_grid
-from ctsne.io import Provenance, read_columns, read_provenance
+from ctsne.cli.sweep import SweepFolder, embed_command, findings, make_grid
+from ctsne.io import read_columns
 from ctsne.settings import DEFAULTS
+from ctsne.storage.record import Record, read_record
 from ctsne.sweep import SweepResult, SweptMap, load_sweep, worker
 from ctsne.sweep.grid import default_grid, expand_grid
 
-GRID = ["--methods", "balanced", "--strengths", "1", "0", "0.5"]
+Run = Callable[..., str]
+RunJson = Callable[..., dict[str, Any]]
+
+GRID = "--methods balanced --strengths 1 0 0.5"
 
 
 def grid_of(*words: str) -> list[dict[str, Any]]:
@@ -74,32 +77,15 @@ def test_the_advice_never_contradicts_the_suggestion(
     ]
     result = SweepResult(tuple(made), tuple(points), estimator)
     options = make_parser().parse_args(["sweep", "x.csv", "--labels", "batch", "-o", "y"])
-    sweep = SweepFolder(result, {}, None, Provenance("sweep", {}, []))
-    text = " ".join("\n".join(findings(sweep, "x.csv", settings_of(options))[0]).split())
+    sweep = SweepFolder(result, {}, None, Record("ctsne sweep", {}), settings_of(options))
+    text = " ".join("\n".join(findings(sweep, "x.csv")[0]).split())
     assert advice in text
     assert ("stronger settings" in text) == (mixings[1] == 0.6)
     assert ("lower --mixing" in text) == (mixings[2] == 0.3)
 
 
-def test_a_sweep_leaves_all_that_is_needed(
-    cells: str, run: Callable[..., str], quick: list[str]
-) -> None:
-    text = run(
-        "sweep",
-        cells,
-        "--labels",
-        "batch",
-        "--other",
-        "type",
-        "--index",
-        "cell",
-        "-o",
-        "out",
-        "--mixing",
-        "0",
-        *GRID,
-        *quick,
-    )
+def test_a_sweep_leaves_all_that_is_needed(cells: str, run: Run) -> None:
+    text = run(f"sweep cells.csv --labels batch --other type --index cell -o out --mixing 0 {GRID}")
     head, _, *rows = text.split("\n\n")[0].splitlines()
     assert head.split() == [
         "method",
@@ -130,36 +116,15 @@ def test_a_sweep_leaves_all_that_is_needed(
     assert list(table["method"]) == ["tsne"] + 3 * ["balanced"] and "seconds" not in table
     columns, names = read_columns(Path("out/columns.feather"))
     assert list(columns) == ["batch", "type"] and names is not None and names[1] == "c1"
-    made = read_provenance("out")
+    made = read_record("out")
     assert made.command == "sweep" and made.inputs[0].file == "cells.csv"
-    assert made.settings["strengths"] == [1.0, 0.0, 0.5]
+    assert made.options["strengths"] == [1.0, 0.0, 0.5]
 
 
-def test_the_suggested_command_makes_that_map(
-    cells: str,
-    run_json: Callable[..., dict[str, Any]],
-    quick: list[str],
-) -> None:
+def test_the_suggested_command_makes_that_map(cells: str, run_json: RunJson) -> None:
     swept = run_json(
-        "sweep",
-        cells,
-        "--labels",
-        "batch",
-        "type",
-        "-o",
-        "out",
-        "--mixing",
-        "0.3",
-        "--features",
-        "PC[1-4]",
-        "--seed",
-        "3",
-        "--jobs",
-        "2",
-        "--bandwidth",
-        "p",
-        *GRID,
-        *quick,
+        "sweep cells.csv --labels batch type -o out --mixing 0.3 --features 'PC[1-4]' --seed 3 "
+        f"--jobs 2 --bandwidth p {GRID}"
     )["suggested"]
     assert swept["parameters"]["method"] in ("balanced", "tsne")
     words = shlex.split(swept["command"])
@@ -172,106 +137,83 @@ def test_the_suggested_command_makes_that_map(
 
 
 def test_the_suggested_command_leaves_out_the_same_columns(
-    cells: str,
-    frame: pd.DataFrame,
-    run_json: Callable[..., dict[str, Any]],
-    quick: list[str],
+    cells: str, frame: pd.DataFrame, run_json: RunJson
 ) -> None:
     frame.to_csv(cells, index=False)  # with the plate, a number
     swept = run_json(
-        "sweep",
-        cells,
-        "--labels",
-        "batch",
-        "--other",
-        "plate",
-        "-o",
-        "out",
-        "--mixing",
-        "0",
-        "--beta-low",
-        "0.9",
-        "--dof",
-        "0.8",
-        "--pca",
-        "4",
-        "--metric",
-        "cosine",
-        *GRID,
-        *quick,
+        "sweep cells.csv --labels batch --other plate -o out --mixing 0 --beta-low 0.9 --dof 0.8 "
+        f"--pca 4 --metric cosine {GRID}"
     )["suggested"]
     made = run_json(*shlex.split(swept["command"])[1:])
     assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])
     assert made["measures"]["adjusted_rnx"] == pytest.approx(swept["adjusted_rnx"], abs=1e-9)
 
 
-def test_maps_on_a_path_are_not_promised_again(
-    cells: str, run: Callable[..., str], quick: list[str]
-) -> None:
-    command = ["sweep", cells, "--labels", "batch", "--mixing", "0", *GRID, *quick]
-    text = " ".join(run(*command, "-o", "a").split())
+def test_maps_on_a_path_are_not_promised_again(cells: str, run: Run) -> None:
+    command = f"sweep cells.csv --labels batch --mixing 0 {GRID}"
+    text = " ".join(run(f"{command} -o a").split())
     assert "To make this map: ctsne embed" in text
-    text = " ".join(run(*command, "-o", "b", "--path").split())
+    text = " ".join(run(f"{command} -o b --path").split())
     assert "To make it from its own start: ctsne embed" in text
 
 
 @pytest.mark.parametrize("label", ["x", None])
 def test_nothing_to_factor_out(
-    label: str | None,
-    cells: str,
-    frame: pd.DataFrame,
-    run: Callable[..., str],
-    run_json: Callable[..., dict[str, Any]],
-    quick: list[str],
+    label: str | None, cells: str, frame: pd.DataFrame, run: Run, run_json: RunJson
 ) -> None:
     frame.assign(batch=label).to_csv(cells, index=False)
-    command = ["sweep", cells, "--labels", "batch", *GRID, *quick, "-o", "out"]
-    content = run_json(*command)
+    command = f"sweep cells.csv --labels batch {GRID} -o out"
+    content = run_json(f"{command}")
     assert content["suggested"] is None and len(content["maps"]) == 4
-    assert "suggested: none, because there is nothing to choose by" in run(*command)
-    run("report", "out", "-o", "page.html")
+    assert "suggested: none, because there is nothing to choose by" in run(f"{command}")
+    run("report out -o page.html")
 
 
-def test_no_map_at_all(
-    cells: str, quick: list[str], monkeypatch: pytest.MonkeyPatch, fail: Callable[..., str]
-) -> None:
+def test_no_map_at_all(cells: str, monkeypatch: pytest.MonkeyPatch, fail: Run) -> None:
     def broken(*_: object) -> None:
         raise ValueError("no such luck")
 
     monkeypatch.setattr(worker, "_make", broken)
-    message = fail("sweep", cells, "--labels", "batch", *GRID, *quick, "-o", "out", "--jobs", "1")
+    message = fail(f"sweep cells.csv --labels batch {GRID} -o out --jobs 1")
     assert "no map could be made: " in message and "no such luck" in message
     assert not Path("out/settings.json").exists()
 
 
-def test_a_stranger_s_table_is_not_replaced(
-    cells: str, fail: Callable[..., str], quick: list[str]
-) -> None:
+def test_a_stranger_s_table_is_not_replaced(cells: str, fail: Run) -> None:
     Path("out").mkdir()
     Path("out/table.csv").write_text("mine")
-    assert "holds other files (table.csv)" in fail("sweep", cells, "--labels", "batch", "-o", "out")
+    assert "holds other files (table.csv)" in fail("sweep cells.csv --labels batch -o out")
     assert Path("out/table.csv").read_text() == "mine"
 
 
-def test_the_own_labels_are_not_replaced(
-    cells: str, run: Callable[..., str], fail: Callable[..., str], quick: list[str]
-) -> None:
-    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick]
-    run(*command)
+def test_the_own_labels_are_not_replaced(cells: str, run: Run, fail: Run) -> None:
+    command = f"sweep cells.csv --labels batch -o out {GRID}"
+    run(f"{command}")
     assert "would replace the input out/columns.feather" in fail(
-        *command, "--label-file", "out/columns.feather"
+        f"{command} --label-file out/columns.feather"
     )
 
 
 def test_the_same_command_goes_on_where_it_was_stopped(
     cells: str,
-    run: Callable[..., str],
-    fail: Callable[..., str],
+    run: Run,
+    fail: Run,
     quick: list[str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick, "--jobs", "1"]
+    command = [
+        "sweep",
+        cells,
+        "--labels",
+        "batch",
+        "-o",
+        "out",
+        *GRID.split(),
+        *quick,
+        "--jobs",
+        "1",
+    ]
     original, made = worker._make, []
 
     def make(*arguments: Any) -> Any:
@@ -288,9 +230,9 @@ def test_the_same_command_goes_on_where_it_was_stopped(
         "continue"
     )
     assert "the sweep in out is not finished; ctsne rerun out shows" in fail(
-        "report", "out", "-o", "page.html"
+        "report out -o page.html"
     )
-    message = fail("rerun", "out")
+    message = fail("rerun out")
     assert "the sweep in out is not finished; to continue, run ctsne sweep cells.csv" in message
     command = [*shlex.split(message.partition("run ctsne ")[2]), "--jobs", "1"]
     more = []
@@ -306,14 +248,25 @@ def test_the_same_command_goes_on_where_it_was_stopped(
 def test_stopped_before_the_first_map(
     cells: str,
     quick: list[str],
-    run: Callable[..., str],
+    run: Run,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick, "--jobs", "1"]
+    command = [
+        "sweep",
+        cells,
+        "--labels",
+        "batch",
+        "-o",
+        "out",
+        *GRID.split(),
+        *quick,
+        "--jobs",
+        "1",
+    ]
     with monkeypatch.context() as patch:
         patch.setattr(worker, "_make", stop)
         assert main(command) == 130
@@ -328,87 +281,73 @@ def test_stopped_before_the_first_map(
 def test_a_folder_with_a_sweep_of_something_else_is_left_alone(
     cells: str,
     frame: pd.DataFrame,
-    run: Callable[..., str],
-    fail: Callable[..., str],
+    run: Run,
+    fail: Run,
     quick: list[str],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    run("sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick)
-    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick]
+    run(f"sweep cells.csv --labels batch -o out {GRID}")
+    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID.split(), *quick]
     assert main([*command, "--seed", "1"]) == 0
     note = f"kept in out, but not listed in its table.csv: {len(load_sweep('out').maps)}"
     assert note in capsys.readouterr().err
     before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
-    message = fail("sweep", cells, "--labels", "type", "-o", "out", *GRID, *quick)
+    message = fail(f"sweep cells.csv --labels type -o out {GRID}")
     assert "out holds a sweep of other labels (batch); choose another folder" in message
     frame.drop(columns=["plate", "PC1"]).to_csv(cells, index=False)
-    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick]
+    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID.split(), *quick]
     assert "holds a sweep of other data or features" in fail(*command)
-    page = ["report", cells, "--labels", "batch", "--keep", "out", "-o", "page.html", *quick]
-    assert "holds a sweep of other data" in fail(*page)
+    page = "report cells.csv --labels batch --keep out -o page.html"
+    assert "holds a sweep of other data" in fail(f"{page}")
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
 
 
-def test_no_setting_mixes_so_far(cells: str, run: Callable[..., str], quick: list[str]) -> None:
-    text = run(
-        "sweep",
-        cells,
-        "--labels",
-        "batch",
-        "-o",
-        "out",
-        "--mixing",
-        "1",
-        "--methods",
-        "tsne",
-        *quick,
-    )
+def test_no_setting_mixes_so_far(cells: str, run: Run) -> None:
+    text = run("sweep cells.csv --labels batch -o out --mixing 1 --methods tsne")
     assert "suggested: none, because no setting mixes the label to 1 of random; the most is" in text
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--labels", "batch", "-o", "cells.csv"], "cells.csv is a file"),
-        (["--labels", "batch", "-o", "no/out"], "there is no folder no"),
-        (["--labels", "batch", "-o", "."], "holds other files (cells.csv)"),
-        (["--labels", "batch", "-o", "out", "--other", "typ"], "did you mean 'type'?"),
-        (["--labels", "batch", "-o", "out", "--other", "batch"], "already the label to factor out"),
-        (["--labels", "batch", "-o", "out", "--mixing", "2"], "mixing must be a number"),
-        (["--labels", "batch", "-o", "out", "--betas", "0"], "beta must be a number above 0"),
-        (["--labels", "batch", "-o", "out", "--strengths", "7"], "strength must be a number"),
-        (["--labels", "batch", "-o", "out", "--odds", "0.5"], "odds must be a number"),
-        (["--labels", "batch", "-o", "out", "--align-rep", "X"], "--align-rep is for .h5ad files"),
+        ("--labels batch -o cells.csv", "cells.csv is a file"),
+        ("--labels batch -o no/out", "there is no folder no"),
+        ("--labels batch -o .", "holds other files (cells.csv)"),
+        ("--labels batch -o out --other typ", "did you mean 'type'?"),
+        ("--labels batch -o out --other batch", "already the label to factor out"),
+        ("--labels batch -o out --mixing 2", "mixing must be a number"),
+        ("--labels batch -o out --betas 0", "beta must be a number above 0"),
+        ("--labels batch -o out --strengths 7", "strength must be a number"),
+        ("--labels batch -o out --odds 0.5", "odds must be a number"),
+        ("--labels batch -o out --align-rep X", "--align-rep is for .h5ad files"),
     ],
 )
 def test_what_cannot_work_is_told_before_any_computing(
-    arguments: list[str], message: str, cells: str, fail: Callable[..., str]
+    arguments: str, message: str, cells: str, fail: Run
 ) -> None:
-    assert message in fail("sweep", cells, *arguments)
+    assert message in fail("sweep", cells, *arguments.split())
     assert [path.name for path in Path().iterdir()] == ["cells.csv"]
 
 
-def test_a_label_in_numbers_is_no_feature(
-    frame: pd.DataFrame, cells: str, run: Callable[..., str], quick: list[str]
-) -> None:
+def test_a_label_in_numbers_is_no_feature(frame: pd.DataFrame, cells: str, run: Run) -> None:
     frame.to_csv(cells, index=False)  # with the plate, a number
-    run("sweep", cells, "--labels", "batch", "--other", "plate", "-o", "out", *GRID, *quick)
+    run(f"sweep cells.csv --labels batch --other plate -o out {GRID}")
     with_other = json.loads(Path("out/settings.json").read_text())["inputs"][0]["data"]
-    run("sweep", cells, "--labels", "batch", "--features", "PC*", "-o", "out2", *GRID, *quick)
+    run(f"sweep cells.csv --labels batch --features 'PC*' -o out2 {GRID}")
     assert json.loads(Path("out2/settings.json").read_text())["inputs"][0]["data"] == with_other
 
 
 def test_many_points_are_swept_by_a_sample(
     cells: str,
     frame: pd.DataFrame,
-    run: Callable[..., str],
-    run_json: Callable[..., dict[str, Any]],
+    run: Run,
+    run_json: RunJson,
     quick: list[str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(sweep_command, "SWEPT_POINTS", 80)
-    command = ["sweep", cells, "--labels", "batch", "--other", "type", *GRID, *quick]
+    command = ["sweep", cells, "--labels", "batch", "--other", "type", *GRID.split(), *quick]
     command += ["--mixing", "0", "--index", "cell"]
     assert main([*command, "-o", "out"]) == 0
     out, err = capsys.readouterr()
@@ -426,18 +365,29 @@ def test_many_points_are_swept_by_a_sample(
     own = frame.set_index("cell").loc[list(names)]
     assert list(columns["batch"]) == list(own["batch"])
     assert list(columns["type"]) == list(own["type"])
-    run("report", "out", "-o", "page.html")
+    run("report out -o page.html")
     # What is suggested is a map of all points.
     made = run_json(*shlex.split(content["suggested"]["command"])[1:])
     assert made["points"] == 120
     # Kept maps hold the seconds they took; all else is the same to the byte.
     results = ("sweep.npz", "columns.feather", "table.csv", "settings.json")
     before = {name: Path("out", name).read_bytes() for name in results}
-    run("rerun", "out")
+    run("rerun out")
     assert {name: Path("out", name).read_bytes() for name in results} == before
     whole = run_json(*command, "--all-points", "-o", "whole")
     assert whole["points"] == 120 and "--all-points" not in whole["suggested"]["command"]
-    page = ["report", cells, "--labels", "batch", "--keep", "kept", "-o", "b.html", *GRID, *quick]
+    page = [
+        "report",
+        cells,
+        "--labels",
+        "batch",
+        "--keep",
+        "kept",
+        "-o",
+        "b.html",
+        *GRID.split(),
+        *quick,
+    ]
     assert main(page) == 0
     assert "sweeping a random sample of 80" in capsys.readouterr().err
     assert load_sweep("kept/sweep.npz").maps[0].embedding.shape == (80, 2)  # type: ignore[union-attr]
@@ -448,48 +398,30 @@ def test_many_points_are_swept_by_a_sample(
     assert list(columns["cell"]) == list(frame["cell"].iloc[rows])
 
 
-def test_few_points_are_all_swept(
-    cells: str, run_json: Callable[..., dict[str, Any]], quick: list[str]
-) -> None:
-    command = ["sweep", cells, "--labels", "batch", *GRID, *quick]
+def test_few_points_are_all_swept(cells: str, run_json: RunJson, quick: list[str]) -> None:
+    command = ["sweep", cells, "--labels", "batch", *GRID.split(), *quick]
     plain, whole = (run_json(*command, *more, "-o", "out") for more in ([], ["--all-points"]))
     assert plain["points"] == whole["points"] == 120
     assert plain["maps"] == whole["maps"]
 
 
-def test_the_reason_is_told(
-    cells: str, run: Callable[..., str], run_json: Callable[..., dict[str, Any]], quick: list[str]
-) -> None:
-    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID, *quick, "--mixing", "0"]
-    content = run_json(*command)
+def test_the_reason_is_told(cells: str, run: Run, run_json: RunJson) -> None:
+    command = f"sweep cells.csv --labels batch -o out {GRID} --mixing 0"
+    content = run_json(f"{command}")
     assert content["suggested"]["parameters"]["method"] == "tsne"
     assert content["reason"].startswith("plain t-SNE already mixes the label to ")
-    assert content["reason"] in " ".join(run(*command).split())
+    assert content["reason"] in " ".join(run(f"{command}").split())
 
 
 def test_the_suggested_command_has_the_alignment(
-    cells: str, run_json: Callable[..., dict[str, Any]], quick: list[str]
+    cells: str, run_json: RunJson, quick: list[str]
 ) -> None:
     words = ["--methods", "joint", "--strengths", "1", "--align", "mean", "--odds", "5"]
-    swept = run_json("sweep", cells, "--labels", "batch", "-o", "out", *words, *quick)["maps"][1]
+    swept = run_json("sweep", cells, "--labels", "batch", "-o", "out", *words)["maps"][1]
     assert swept["parameters"] == {"method": "joint", "strength": 1.0}
-    made = run_json(
-        "embed",
-        cells,
-        "--labels",
-        "batch",
-        "-o",
-        "map.csv",
-        "--strength",
-        "1",
-        "--align",
-        "mean",
-        "--odds",
-        "5",
-        *quick,
-    )
+    made = run_json("embed cells.csv --labels batch -o map.csv --strength 1 --align mean --odds 5")
     assert made["measures"]["kl_divergence"] == pytest.approx(swept["kl_divergence"])
-    plain = run_json("embed", cells, "--labels", "batch", "-o", "m.csv", "--strength", "1", *quick)
+    plain = run_json("embed cells.csv --labels batch -o m.csv --strength 1")
     assert plain["measures"]["kl_divergence"] != pytest.approx(swept["kl_divergence"])
     parsed = make_parser().parse_args(
         ["sweep", cells, "--labels", "batch", "-o", "out", *words, *quick]
@@ -499,23 +431,9 @@ def test_the_suggested_command_has_the_alignment(
     assert "--align mean" in command and "--odds 5" in command
 
 
-def test_links_in_the_folder_are_replaced_and_not_followed(
-    cells: str, run: Callable[..., str], quick: list[str]
-) -> None:
-    command = [
-        "sweep",
-        cells,
-        "--labels",
-        "batch",
-        "-o",
-        "out",
-        "--strengths",
-        "1",
-        "--methods",
-        "joint",
-        *quick,
-    ]
-    run(*command)
+def test_links_in_the_folder_are_replaced_and_not_followed(cells: str, run: Run) -> None:
+    command = "sweep cells.csv --labels batch -o out --strengths 1 --methods joint"
+    run(f"{command}")
     Path("far").mkdir()
     before = {}
     for file in sorted(Path("out").iterdir()):
@@ -526,15 +444,15 @@ def test_links_in_the_folder_are_replaced_and_not_followed(
     for name in ("table.csv", "sweep.npz", "columns.feather"):
         (Path("far") / name).write_bytes(b"precious")
         before[name] = b"precious"
-    run(*command)
+    run(f"{command}")
     assert {file.name: file.read_bytes() for file in Path("far").iterdir()} == before
     assert not any(file.is_symlink() for file in Path("out").iterdir())
     assert len(list(Path("out").iterdir())) == len(before)
 
 
-def test_two_sweeps_in_one_folder(cells: str, fail: Callable[..., str], quick: list[str]) -> None:
+def test_two_sweeps_in_one_folder(cells: str, fail: Run) -> None:
     Path("out").mkdir()
     with sole_writer(Path("out")):
-        message = fail("sweep", cells, "--labels", "batch", "-o", "out", *quick)
+        message = fail("sweep cells.csv --labels batch -o out")
     assert message.endswith("another sweep is writing to out; wait until it has ended")
     assert not list(Path("out").iterdir())

@@ -138,5 +138,5 @@ def test_the_page_on_citing_has_a_paragraph(tool: Tool, tmp_path: Path) -> None:
     assert (tmp_path / "citing-bibtex.txt").read_text().count("\n@") == 3
     text = (tmp_path / "citing-paragraph.txt").read_text()
     assert text.startswith("> A two-dimensional map of 600 points was computed by conditional")
-    assert "found by a search for a mixing of 0.7" in text
+    assert "found by a search for 0.7 of random mixing" in text
     assert (tmp_path / "files" / "CITATION.cff").is_file()

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ctsne._core.vocabulary import ALIGN_CHOICES, NEIGHBORHOOD, STARTS
+from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.cli.console import Console
-from ctsne.cli.inputs import label_names
+from ctsne.cli.files import label_names, model_columns
 from ctsne.cli.main import Parser
 from ctsne.cli.options import PARAMETERS, add_key, add_messages, option
-from ctsne.cli.paragraph import (
-    ARRAY,
-    UNNAMED,
-    Made,
-    map_paragraph,
-    placed_paragraph,
-    references_of,
-    sweep_paragraph,
-)
-from ctsne.cli.references import ORIGINAL, REVISED, Reference, software
-from ctsne.methods import KNOBS, METHODS
+from ctsne.methods import METHODS, is_used
 
 if TYPE_CHECKING:
     from ctsne.labels import Column
+    from ctsne.storage.record import Record
 
 USAGE = "[OUTPUT] [--bibtex] [options]"
 HELP = "how to cite, or a Methods paragraph about how an output was made"
@@ -51,7 +44,75 @@ examples:
   ctsne cite model.ctsne --bibtex
   ctsne cite sweep"""
 
-_WIDTH = 79
+
+class Reference(NamedTuple):
+    """One work to cite. CITATION.cff holds the same facts, and a test compares them."""
+
+    cited: str  # in running text
+    text: str
+    bibtex: str
+
+
+REVISED = Reference(
+    "Heiter et al. 2023",
+    "Edith Heiter, Bo Kang, Ruth Seurinck, Jefrey Lijffijt. Revised Conditional t-SNE: Looking "
+    "Beyond the Nearest Neighbors. Advances in Intelligent Data Analysis XXI (IDA 2023), Lecture "
+    "Notes in Computer Science 13876, 169-181 (2023). https://doi.org/10.1007/978-3-031-30047-9_14",
+    """\
+@inproceedings{heiter2023revised,
+  author    = {Heiter, Edith and Kang, Bo and Seurinck, Ruth and Lijffijt, Jefrey},
+  title     = {{Revised Conditional t-SNE: Looking Beyond the Nearest Neighbors}},
+  booktitle = {Advances in Intelligent Data Analysis XXI (IDA 2023)},
+  series    = {Lecture Notes in Computer Science},
+  volume    = {13876},
+  pages     = {169--181},
+  publisher = {Springer},
+  year      = {2023},
+  doi       = {10.1007/978-3-031-30047-9_14},
+}""",
+)
+ORIGINAL = Reference(
+    "Kang et al. 2021",
+    "Bo Kang, Darío García García, Jefrey Lijffijt, Raúl Santos-Rodríguez, Tijl De Bie. "
+    "Conditional t-SNE: more informative t-SNE embeddings. Machine Learning 110, 2905-2940 (2021). "
+    "https://doi.org/10.1007/s10994-020-05917-0",
+    r"""@article{kang2021conditional,
+  author    = {Kang, Bo and Garc{\'i}a Garc{\'i}a, Dar{\'i}o and Lijffijt, Jefrey and
+               Santos-Rodr{\'i}guez, Ra{\'u}l and De Bie, Tijl},
+  title     = {{Conditional t-SNE: more informative t-SNE embeddings}},
+  journal   = {Machine Learning},
+  volume    = {110},
+  pages     = {2905--2940},
+  year      = {2021},
+  doi       = {10.1007/s10994-020-05917-0},
+}""",
+)
+TSNE = Reference(
+    "van der Maaten and Hinton 2008",
+    "Laurens van der Maaten, Geoffrey Hinton. Visualizing Data using t-SNE. Journal of Machine "
+    "Learning Research 9, 2579-2605 (2008).",
+    """\
+@article{vandermaaten2008visualizing,
+  author    = {van der Maaten, Laurens and Hinton, Geoffrey},
+  title     = {{Visualizing Data using t-SNE}},
+  journal   = {Journal of Machine Learning Research},
+  volume    = {9},
+  pages     = {2579--2605},
+  year      = {2008},
+}""",
+)
+
+
+def software(number: str) -> Reference:
+    """Return ctsne itself, in the version that was used."""
+    text = f"The ctsne authors. ctsne: conditional t-SNE. Software, version {number}."
+    fields = [
+        "author    = {{The ctsne authors}}",
+        "title     = {{ctsne: conditional t-SNE}}",
+        f"note      = {{Software, version {number}}}",
+    ]
+    entry = "\n".join(["@misc{ctsne,", *(f"  {field}," for field in fields), "}"])
+    return Reference(f"ctsne {number}", text, entry)
 
 
 def add_options(parser: Parser, main: Any) -> None:
@@ -64,234 +125,267 @@ def add_options(parser: Parser, main: Any) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Print the paragraph and the references."""
-    if options.made is None:
-        from importlib.metadata import version
-
-        references: list[Reference] = [REVISED, ORIGINAL, software(version("ctsne"))]
-        text, head = "", "If ctsne helps your work, please cite:"
-    else:
-        text, references = described(options.made, key=options.key)
-        head = "References"
-    entries = "\n\n".join(each.bibtex() for each in references)
-    parts = [_filled(text)] if text else []
-    parts += [head, *(_filled(each.text(), indent="  ") for each in references)]
-    if text == "":
-        parts.append("ctsne cite OUTPUT describes how an output was made, for a Methods section.")
+    text, references = None, [REVISED, ORIGINAL, software(version("ctsne"))]
+    head = ["If ctsne helps your work, please cite:"]
+    last = ["ctsne cite OUTPUT describes how an output was made, for a Methods section."]
+    if options.made is not None:
+        text, references = describe(options.made, key=options.key)
+        head, last = [text, "References"], []
+    entries = "\n\n".join(work.bibtex for work in references)
     content = {
         "command": "cite",
         "output": options.made,
-        "text": text or None,
-        "references": [each.text() for each in references],
+        "text": text,
+        "references": [work.text for work in references],
         "bibtex": entries,
     }
-    console.result(entries if options.bibtex else "\n\n".join(parts), content)
+    parts = [*head, *(work.text for work in references), *last]
+    wrapper = textwrap.TextWrapper(79, break_long_words=False, break_on_hyphens=False)
+    console.result(entries if options.bibtex else "\n\n".join(map(wrapper.fill, parts)), content)
 
 
-def _filled(text: str, *, indent: str = "") -> str:
-    return textwrap.fill(
-        text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
+# ---- the paragraph -------------------------------------------------------------------------------
+
+# What each method conditions on the label.
+_CONDITIONED = {
+    "joint": "both the similarities of the data and the repulsion in the map",
+    "revised": "the similarities of the data",
+    "balanced": "the share of other labels in the similarities of the data",
+    "original": "the similarities of the map",
+}
+_ALIGNED = {
+    "mutual": "after each label was shifted towards its mutual nearest neighbours in other labels",
+    "local": "after each point was shifted like the mutual nearest neighbours around it",
+    "mean": "after the mean of each label was removed",
+    "auto": "after the alignment of none, mutual and mean that commutes best",
+}
+_STARTS = {"pca": "the leading principal components", "spectral": "a spectral embedding"}
+# Parameters that have a sentence of their own, or no effect on a result.
+_TOLD = (
+    *("method", "strength", "beta", "mixing", "align", "perplexity", "random_state", "n_jobs"),
+    *("n_components", "pca", "metric", "init", "n_iter"),
+    *("early_exaggeration", "early_exaggeration_iter"),
+)
+_LONGEST = 60
 
 
-def described(path: str, *, key: str = "ctsne") -> tuple[str, list[Reference]]:
+def describe(path: str, *, key: str = "ctsne") -> tuple[str, list[Reference]]:
     """Return a paragraph about an output, and the references it needs."""
-    from ctsne.cli.folders import read_folder
-    from ctsne.cli.records import checked_settings
-    from ctsne.cli.sweep import n_points
-    from ctsne.io import PICTURE_SUFFIXES, read_provenance
+    from ctsne.cli.rerun import stored_parameters
+    from ctsne.io import PICTURE_SUFFIXES, read_map
     from ctsne.io.paths import MODEL_SUFFIX
+    from ctsne.storage.record import read_record
+    from ctsne.stored import load
 
     source = Path(path)
     if not source.exists():
         raise ValueError(f"there is no {source}")
     if source.suffix.lower() in (*PICTURE_SUFFIXES, ".html"):
         raise ValueError(f"{source} shows maps; name the map, model or sweep folder it was made of")
-    if source.suffix == MODEL_SUFFIX:
-        return _of_map(_from_model(source))
     if source.is_dir():
-        folder = read_folder(source)
-        settings = folder.provenance.settings
-        made = Made(
-            {**settings, "method": "joint"},
-            n_points(folder.result),
-            folder.provenance.versions,
-            _counted(_labels(settings, folder.columns)),
-            _combined(settings),
-        )
-        used = [swept.parameters["method"] for swept in folder.result.maps]
-        return sweep_paragraph(folder, made), [*references_of(used), software(made.version)]
-    made_in_python = _made_in_python(source, key)
-    if made_in_python is not None:
-        params, versions = made_in_python
-        return _of_map(_from_map(source, key, versions, _checked_params(params, source)))
-    provenance = read_provenance(source, key=key)
-    settings = checked_settings(provenance, source)
-    if provenance.command == "transform":
-        made = Made(settings, _n_points(source, key), provenance.versions)
-        text = placed_paragraph(made, Path(provenance.inputs[-1].file).name)
-        return text, [software(made.version)]
-    return _of_map(_from_map(source, key, provenance.versions, settings))
+        return _describe_sweep(source)
+    record = read_record(source, key=key)
+    if record.command == "transform":
+        n = len(read_map(source, key=key).embedding)
+        return _finished(record, [], f"{n:,} points were placed in a finished map", _placed(record))
+    settings = stored_parameters(record, source)
+    if source.suffix == MODEL_SUFFIX:
+        model = load(source)
+        labels: dict[str, Column | None]
+        embedding, labels = model.embedding_, dict(model_columns(model))
+    else:
+        found = read_map(source, key=key)
+        embedding, labels = found.embedding, _label_columns(record, found.columns)
+    # Without different labels, every method is t-SNE.
+    different = any(column is None or column.n_labels > 1 for column in labels.values())
+    settings["method"] = settings["method"] if different else "tsne"
+    dimensions = {1: "one", 2: "two", 3: "three"}.get(settings["dimensions"], "several")
+    first = f"A {dimensions}-dimensional map of {len(embedding):,} points was computed"
+    sentences = [
+        *_conditioning(record, settings, labels),
+        *_data_and_layout(record, settings, len(embedding), "The map"),
+        *_measured(embedding, labels),
+    ]
+    return _finished(record, [settings["method"]], first, sentences)
 
 
-def _made_in_python(source: Path, key: str) -> tuple[dict[str, Any], dict[str, str]] | None:
-    """Return the parameters of a map that was made in Python, by option name, and the versions."""
-    from ctsne._core.files import reading
-    from ctsne.io import suffix_of
-    from ctsne.io.anndata import find_entry
-    from ctsne.io.hdf5 import opened, read_element
-    from ctsne.storage.record import Record
-
-    if source.is_dir() or suffix_of(source) != ".h5ad":
-        return None
-    with reading(source, "a map of ctsne"), opened(source) as file:
-        name = find_entry(file.get("uns"), key)
-        entry = {} if name is None else file["uns"][name]
-        if "provenance" in entry or "params" not in entry:
-            return None
-        stored = dict(read_element(entry["params"]))
-        found = dict(read_element(entry["results"])) if "results" in entry else {}
-        stored |= {name: value for name, value in found.items() if name in KNOBS}
-        record = Record.from_json(str(read_element(entry["record"]))) if "record" in entry else None
-        versions = {} if record is None else record.versions
-        named = {each.name: each.dest for each in PARAMETERS}
-        params = {str(named.get(name, name)): _of_option(each) for name, each in stored.items()}
-        return params, {name: str(each) for name, each in versions.items()}
+def _finished(
+    record: Record, methods: Iterable[str], first: str, sentences: Iterable[str]
+) -> tuple[str, list[Reference]]:
+    """Return the paragraph with the methods and versions, and the references."""
+    used = [METHODS[name] for name in methods]
+    conditional = any(method.knob is not None for method in used)
+    # Separate searches for the same and for other labels come from the second paper.
+    cited = [TSNE] * any(method.knob is None for method in used) + [ORIGINAL] * conditional
+    cited += [REVISED] * any(method.two_lists for method in used)
+    versions = {name: _cut(number) for name, number in record.versions.items()}
+    number = versions.pop("ctsne", "[version]")
+    name = "conditional t-SNE" if conditional else "t-SNE"
+    by = f" by {name} ({'; '.join(work.cited for work in cited)})" if cited else ""
+    known = ["python", "numpy", "scipy", "scikit-learn"]
+    others = [f"{name} {versions[name]}" for name in known if name in versions]
+    last = [f"ctsne was used with {_and(others)}."] if others else []
+    text = " ".join([f"{first}{by} with ctsne {number}.", *sentences, *last])
+    return text, [*cited, software(number)]
 
 
-def _of_option(value: Any) -> Any:
-    """Return a value in an .h5ad as an option has it: plain numbers, texts, lists and mappings."""
-    if isinstance(value, Mapping):  # names of labels or columns, and their values
-        first, second = map(_of_option, value.values())
-        return dict(zip(first, second, strict=True))
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
-def _checked_params(params: Mapping[str, Any], source: Path) -> dict[str, Any]:
-    """Check parameters from a file as if they were options of the command line."""
-    from ctsne.cli.records import checked_settings
-    from ctsne.io import InputRecord, Provenance
-
-    known = {*(each.dest for each in PARAMETERS), "labels", "use_rep", "layer"}
-    settings = {name: value for name, value in params.items() if name in known}
-    # What only Python accepts: arrays, and the name of a representation as an alignment.
-    given = {
-        name: settings.pop(name)
-        for name in ("init", "align")
-        if settings.get(name) not in (None, *STARTS, *ALIGN_CHOICES)
-    }
-    record = Provenance("embed", {**settings, "combine": False}, [InputRecord(source.name)])
-    checked = checked_settings(record, source)
-    if "init" in given:
-        checked["init"] = ARRAY
-    if "align" in given:
-        checked["align_rep"] = str(given["align"])
-    return checked
-
-
-def _of_map(made: Made) -> tuple[str, list[Reference]]:
-    return map_paragraph(made), [*references_of([made.method]), software(made.version)]
-
-
-def _n_points(source: Path, key: str) -> int:
-    from ctsne.io import read_map
-
-    return len(read_map(source, key=key).embedding)
-
-
-def _from_map(
-    source: Path, key: str, versions: Mapping[str, str], settings: Mapping[str, Any]
-) -> Made:
-    """Describe a map in a file; the labels beside it show how far it is mixed."""
-    from ctsne.io import read_map
-
-    found = read_map(source, key=key)
-    method = METHODS[settings["method"]]
-    value = None if method.knob is None else settings[method.knob]
-    if value is None and settings["mixing"] is None and method.knob is not None:
-        value = method.default
-    labels = _labels(settings, found.columns)
-    return Made(
-        settings,
-        len(found.embedding),
-        versions,
-        _counted(labels),
-        _combined(settings),
-        value,
-        _mixed(found.embedding, labels),
+def _placed(record: Record) -> Iterator[str]:
+    perplexity, model = record.options.get("perplexity"), record.input("model")
+    how = "half that of the map, at most 15" if perplexity is None else _cut(perplexity)
+    yield (
+        f"The points of the map ({_cut(model.file if model else '')}) did not move: each new point "
+        "started among its nearest neighbours in the data of the map and was optimised by itself, "
+        f"attracted by these and repelled by all points of the map, with a perplexity of {how}. "
+        "[Describe how the map was made.]"
     )
 
 
-def _labels(settings: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Column | None]:
+def _describe_sweep(source: Path) -> tuple[str, list[Reference]]:
+    """Describe the maps of a sweep and how they were compared."""
+    from ctsne.cli.sweep import n_points, read_folder
+
+    folder = read_folder(source)
+    result, settings = folder.result, {**folder.settings, "method": "joint"}
+    labels, n = _label_columns(folder.record, folder.columns), n_points(result)
+    of = f" sampled at random from {result.sampled_from:,}" if result.sampled_from else ""
+    first = f"To choose how far to factor out the {_named(folder.record, labels)}, "
+    first += f"{len(result.maps)} maps of {n:,} points{of} were computed"
+    sentences = [
+        f"The settings were {'; '.join(swept.title for swept in result.maps)}.",
+        *_alignment(folder.record, settings),
+        *_data_and_layout(folder.record, settings, n, "Every map"),
+        *["Those after the weakest of a method started from the one before."] * settings["path"],
+        f"The maps were compared by the mixing among the {settings['k'] or NEIGHBORHOOD} nearest "
+        "neighbours in the map, as a share of random mixing, and by the share of the neighbours "
+        "in the data that a map keeps beyond chance (adjusted R_NX).",
+        "[Say which map was chosen, and why.]",
+    ]
+    methods = dict.fromkeys(swept.parameters["method"] for swept in result.maps)
+    return _finished(folder.record, methods, first, sentences)
+
+
+def _label_columns(record: Record, columns: Mapping[str, Any]) -> dict[str, Column | None]:
     """Return the labels that were factored out, by name; None if they are not among the columns."""
     from ctsne.labels import combine_columns, encode_column
 
     found: dict[str, Column | None] = {}
-    for name in label_names(settings):
-        parts = [name] if name in settings["labels"] else settings["labels"]
+    for name in label_names(record.labels, bool(record.options.get("combine"))):
+        parts = [name] if name in record.labels else record.labels
         there = [columns[part] for part in parts if part in columns]
-        if len(there) < len(parts):
-            found[name] = None
-        else:
+        if len(there) == len(parts):
             found[name] = encode_column(there[0] if len(there) == 1 else combine_columns(there))
+        else:
+            found[name] = None
     return found
 
 
-def _combined(settings: Mapping[str, Any]) -> list[str]:
-    """Return the columns whose combinations are the label, if there are several."""
-    labels = list(settings.get("labels") or ())
-    return labels if label_names(settings) not in (labels, []) else []
+def _conditioning(
+    record: Record, settings: Mapping[str, Any], labels: Mapping[str, Column | None]
+) -> Iterator[str]:
+    method = METHODS[settings["method"]]
+    if method.knob is None:
+        return
+    knob = record.results.get(method.knob, settings[method.knob])
+    used = knob is not None and is_used(method.knob, settings)
+    scale = ", on a scale from 0 to 1" if method.knob == "strength" else ""
+    yield (
+        f"The known {_named(record, labels)} {'were' if len(labels) > 1 else 'was'} factored out "
+        f"with the method {method.name}, which conditions {_CONDITIONED[method.name]} on the "
+        f"label{'s' * (len(labels) > 1)}{f' ({method.knob} {_values(knob)}{scale})' * used}."
+    )
+    if settings["mixing"] is not None:
+        target = _values(settings["mixing"])
+        yield f"The {method.knob} was found by a search for {target} of random mixing."
+    yield from _alignment(record, settings)
 
 
-def _counted(labels: Mapping[str, Column | None]) -> dict[str, int | None]:
-    return {name: None if each is None else each.n_labels for name, each in labels.items()}
+def _alignment(record: Record, settings: Mapping[str, Any]) -> Iterator[str]:
+    rep, found = record.options.get("align_rep"), record.results.get("alignment")
+    where = _ALIGNED.get(settings["align"] if found is None else str(found), "")
+    if found == "array" or rep is not None:
+        where = f'in the representation "{_cut(rep or "[describe it]")}"'
+    if where and is_used("align", settings):
+        yield f"Points with different labels were compared {where}."
 
 
-def _mixed(embedding: Any, labels: Mapping[str, Column | None]) -> dict[str, float]:
-    """Return how far each label is mixed in a map, if that can be measured."""
-    from math import isfinite
+def _data_and_layout(
+    record: Record, settings: Mapping[str, Any], n: int, what: str
+) -> Iterator[str]:
+    from ctsne._core.components import AUTO_COMPONENTS, n_reduced
+    from ctsne.neighbors.search import EXACT_UP_TO
 
+    source, pca = record.source, settings["pca"]
+    if settings["metric"] == "precomputed":
+        yield "Distances between the points were given [describe how they were computed]."
+    else:
+        d = None if source is None else source.n_selected or source.n_variable or source.n_columns
+        k = n_reduced((n, d or n), None if pca == "none" else pca)
+        done = "" if k is None else f", reduced to {k} principal components"
+        if d is None and pca == "auto":
+            done = f" [if more than {AUTO_COMPONENTS}: reduced to {AUTO_COMPONENTS} components]"
+        named = "" if source is None else f"{_cut(source)} "
+        yield f"The features were {named}[describe them]{done}."
+    exact = n <= EXACT_UP_TO or settings["recall"] == 1
+    search = "exactly" if exact else f"approximately (recall at least {settings['recall']:.0%})"
+    yield (
+        f"Distances were {settings['metric']} and the perplexity was {settings['perplexity']:g}; "
+        f"nearest neighbours were searched {search}."
+    )
+    start = _STARTS.get(settings["init"], "given positions [describe them]")
+    if settings["init"] == "random":
+        seed = settings["seed"]
+        start = "random positions" + ("" if seed is None else f" (seed {seed})")
+    yield (
+        f"{what} started from {start} and was optimised in {settings['n_iter']} iterations, the "
+        f"first {settings['early_exaggeration_iter']} with the attraction exaggerated by a factor "
+        f"of {settings['early_exaggeration']:g}."
+    )
+    others = {each.name: settings[each.dest] for each in PARAMETERS if each.name not in _TOLD}
+    usual = {each.name: each.default for each in PARAMETERS}
+    changed = [f"{name} {_values(x)}" for name, x in others.items() if x != usual[name]]
+    if changed:
+        yield f"Further settings that differ from the defaults of ctsne: {_and(changed)}."
+
+
+def _measured(embedding: Any, labels: Mapping[str, Column | None]) -> Iterator[str]:
+    """Say how far each label is mixed in a map, if that can be measured."""
     from ctsne.evaluate import mixing
 
     k = min(NEIGHBORHOOD, len(embedding) - 2)
-    known = {name: each for name, each in labels.items() if each is not None and k >= 2}
-    shares = {name: mixing(embedding, each, k=k) for name, each in known.items()}
-    return {name: share for name, share in shares.items() if isfinite(share)}
+    known = {name: column for name, column in labels.items() if column is not None and k >= 2}
+    shares = {name: mixing(embedding, column, k=k) for name, column in known.items()}
+    texts = [f"{x:.2f} for {_quoted(name)}" for name, x in shares.items() if math.isfinite(x)]
+    if texts:
+        scale = "where 0 is not mixed and 1 is as mixed as random labels"
+        yield f"In the map, the mixing among the {k} nearest neighbours was {_and(texts)}, {scale}."
 
 
-def _from_model(source: Path) -> Made:
-    """Describe the map of a model, which holds everything that was found."""
-    from ctsne.labels import Labels
-    from ctsne.storage.model import label_name
-    from ctsne.storage.provenance import origin_of
-    from ctsne.stored import load
-
-    model = load(source)
-    origin = origin_of(model)
-    given = {} if origin is None else origin.provenance.settings
-    settings = {each.dest: _plain(getattr(model, each.name)) for each in PARAMETERS}
-    settings |= {name: given.get(name) for name in ("use_rep", "layer", "align_rep")}
-    settings["pca"] = "none" if model.pca is None else model.pca
-    several = isinstance(model.labels_, Labels)
-    known = model.labels_.columns if several else [model.labels_] * (model.labels_ is not None)
-    names = label_names(given)
-    if len(names) != len(known):  # made in Python, where a single column may have no name
-        own = [label_name(model) or UNNAMED] * len(known)
-        names = list(model.labels_.names) if several else own
-    labels = dict(zip(names, known, strict=True))
-    knob = METHODS[model.method].knob
-    return Made(
-        settings,
-        len(model.embedding_),
-        {} if origin is None else origin.provenance.versions,
-        _counted(labels),
-        _combined(given),
-        None if knob is None else getattr(model, f"{knob}_"),
-        _mixed(model.embedding_, labels),
-        model.n_features_in_,
-        model.diagnostics_.alignment,
-    )
+def _named(record: Record, labels: Mapping[str, Column | None]) -> str:
+    """Return the label columns with their numbers of values, beginning with the word label."""
+    counts = ["" if x is None else f" ({x.n_labels} values)" for x in labels.values()]
+    if len(labels) < len(record.labels):
+        return f"label of all combinations of {_and(map(_quoted, record.labels))}{counts[0]}"
+    texts = [_quoted(name) + count for name, count in zip(labels, counts, strict=True)]
+    return f"label{'s' * (len(texts) > 1)} {_and(texts)}"
 
 
-def _plain(value: Any) -> Any:
-    """Return a parameter of an estimator as an option has it."""
-    return value if isinstance(value, str | int | float | dict) or value is None else ARRAY
+def _values(value: Any) -> str:
+    """Return a number, or one for each label or column."""
+    if isinstance(value, Mapping):
+        return _and(f"{_values(part)} for {_quoted(name)}" for name, part in value.items())
+    return f"{value:.3g}" if isinstance(value, int | float) else _cut(value)
+
+
+def _quoted(name: object) -> str:
+    return f'"{_cut(name)}"'
+
+
+def _cut(text: object) -> str:
+    """Return a text from a file, of a length that fits in a sentence."""
+    whole = " ".join(str(text).split())
+    return whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."
+
+
+def _and(texts: Iterable[str]) -> str:
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last

@@ -5,24 +5,25 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import WriteError, check_space
+from ctsne._core.files import check_space
 from ctsne._core.messages import value_text
-from ctsne._core.vocabulary import NEIGHBORHOOD
+from ctsne._core.vocabulary import NEIGHBORHOOD, STARTS
 from ctsne.cli import options as opt
+from ctsne.cli import plot
 from ctsne.cli.console import Console, titles_of
-from ctsne.cli.hints import after_map, missing_labels, second_label
-from ctsne.cli.inputs import Input, check_outputs, read_input, records_of
+from ctsne.cli.files import Data, check_outputs, check_target, make_record, read_input
+from ctsne.cli.info import missing_labels, report_command, second_label
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import make_estimator, option, settings_of
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
-    from ctsne.io import Provenance
-    from ctsne.storage.provenance import Origin
 
 USAGE = "INPUT --labels COLUMN [COLUMN ...] -o OUTPUT [options]"
 HELP = "make a map of a file with a known label factored out"
@@ -84,7 +85,7 @@ def add_options(parser: Parser, main: Any) -> None:
         "columns to colour it by, besides those factored out (default: the label to look for)",
     )
     opt.add_data(parser, main)
-    option(main, "--key KEY", "prefix of new columns; h5ad: map in obsm[X_KEY]", default="ctsne")
+    opt.add_key(main, "prefix of new columns; h5ad: map in obsm[X_KEY]")
     opt.add_messages(parser)
 
 
@@ -96,103 +97,68 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the map; with ``expect``, only if the data have this checksum."""
-    from ctsne import io
-    from ctsne.cli.plot import draw_map, plot_command, save_picture, use_agg
     from ctsne.fit.fitting import point_diagnostics
-    from ctsne.io.anndata import map_keys
-    from ctsne.storage.model import check_model_output, save_model
+    from ctsne.storage.model import save_model
+    from ctsne.storage.record import fit_results, input_files
 
-    key = options.key
-    target = io.check_output(options.output)
-    into_h5ad = io.suffix_of(target) == ".h5ad"
-    plot = options.plot
-    picture = None if plot is None else io.check_output(plot, io.PICTURE_SUFFIXES)
-    kept = None if options.model_file is None else check_model_output(options.model_file)
-    page = None if options.page is None else io.check_output(options.page, (".html",))
-    if page is not None and options.dimensions > 2:
+    outputs = check_outputs(options)
+    if outputs.page is not None and options.dimensions > 2:
         raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
+    if options.color and outputs.picture is None:
+        raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     if not options.labels and options.method != "tsne":
         raise ValueError(missing_labels(options, ", or add --method tsne"))
-    if options.color and picture is None:
-        raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
-    outputs = [each for each in (target, kept, picture, page) if each]
-    check_outputs(outputs, options, into_input=into_h5ad)
-    settings = settings_of(options)
-    before, linked = _inode(target), target.is_symlink()
-    try:
+    with outputs.interruptible():
         data = read_input(options, console, expect=expect)
-        io.check_key(target, dataset=data.dataset, key=key)
-        io.check_room(target, dataset=data.dataset)
-        if kept is not None:
-            check_space(kept, _least_model_size(data))
-        source = data.dataset.source
-        if into_h5ad and source.kind == "obsm" and source.key in map_keys(key):
-            raise ValueError(
-                f"the map would overwrite its input, {source.place}; use another --key"
-            )
+        dataset = data.dataset
+        check_target(outputs.map, dataset, options.key)
+        if outputs.model is not None:  # which holds at least the features in single precision
+            check_space(outputs.model, 4 * data.X.shape[0] * min(data.X.shape[1], _COMPONENTS))
         further = options.color
         if further is None:
-            further = second_label(
-                data.dataset.columns, list(options.labels or ()), options.other, key
-            )
+            further = second_label(dataset.columns, options.labels, options.other, options.key)
         shown = data.factored | {name: _color(data, name) for name in further}
-        model = prepared(
-            data,
-            {**settings, "jobs": options.jobs},
-            console,
-            verbose=0 if console.quiet else 1 + console.verbose,
-        ).fit(data.X, labels=data.factored or None)
+        verbose = 0 if console.quiet else 1 + console.verbose
+        model = prepare(data, vars(options), console, verbose=verbose)
+        model.fit(data.X, labels=data.factored or None)
         if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
             raise KeyboardInterrupt
-        records = records_of(data, options, target)
-        console.stage(f"writing {target}")
-        provenance = io.Provenance("embed", settings, records, io.current_versions())
-        io.write_map(
-            target,
-            model.embedding_,
-            dataset=data.dataset,
-            diagnostics=point_diagnostics(model),
-            settings=provenance.to_json(),
-            key=key,
+        start = None if options.init in STARTS else Path(options.init)
+        record = make_record(
+            options,
+            model.get_params(deep=False),
+            source=dataset.source,
+            inputs=input_files(
+                dataset, outputs.map, options.labels or (), aligned=data.aligned, start=start
+            ),
+            results=fit_results(model),
         )
-    except KeyboardInterrupt:
-        state = f"{target} is unchanged" if before else "nothing was written"
-        if _inode(target) != before:  # too late
-            state = f"{target} is written"
-        raise KeyboardInterrupt(state) from None
-    if linked:
-        console.say(f"{target} was a link; it is now a file, and the file it pointed to is kept")
-    if kept is not None:
-        console.stage(f"writing {kept}")
-        try:
-            save_model(model, kept, record=_origin(data, provenance).record())
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"{target} is written, {kept} is not") from None
-        except (WriteError, ValueError) as error:
-            raise type(error)(f"{error}; the map is in {target}") from error
-    if picture is not None:
-        if options.dimensions == 3:
-            console.say("the picture shows the first two of three dimensions")
-        use_agg()
-        command = plot_command(options.output, options.plot, color=list(shown), key=key)
-        try:
-            save_picture(draw_map(model.embedding_, shown), picture, command)
-        except WriteError as error:
-            raise WriteError(f"{error}; the map is in {target}") from error
-    if page is not None:
-        console.stage(f"writing {page}")
-        try:
-            _write_page(model, data, page, provenance, options)
-        except WriteError as error:
-            raise WriteError(f"{error}; the map is in {target}") from error
-    _report(model, data, options, settings, console)
+        outputs.write_map(
+            model.embedding_,
+            console,
+            dataset=dataset,
+            diagnostics=point_diagnostics(model),
+            settings=record.to_json(),
+            key=options.key,
+        )
+    if outputs.picture is not None and options.dimensions == 3:
+        console.say("the picture shows the first two of three dimensions")
+    named = None if dataset.source.kind == "array" else dataset.features
+    drawn = plot.plot_command(options.output, options.plot, color=list(shown), key=options.key)
+    outputs.write_more(
+        console,
+        model=lambda path: save_model(model, path, record=replace(record, features=named)),
+        picture=lambda path: plot.save_picture(plot.draw_map(model.embedding_, shown), path, drawn),
+        page=lambda path: _write_page(model, data, path, record.to_dict(), options),
+    )
+    _report(model, data, options, console)
 
 
 def _write_page(
     model: ConditionalTSNE,
-    data: Input,
+    data: Data,
     page: Path,
-    provenance: Provenance,
+    made: dict[str, Any],
     options: argparse.Namespace,
 ) -> None:
     from ctsne.report import write_report
@@ -206,39 +172,19 @@ def _write_page(
         other=options.other,
         names=data.dataset.names,
         commands=[command],
-        provenance={**provenance.to_dict(), "command": command},
+        provenance={**made, "command": command},
     )
 
 
-def _origin(data: Input, provenance: Provenance) -> Origin:
-    """Describe the data of a model, so that new points are read in the same way."""
-    from ctsne.storage.provenance import Origin
-
-    dataset = data.dataset
-    named = dataset.source.kind != "array"
-    return Origin(provenance, dataset.source, dataset.features if named else None)
-
-
-def _least_model_size(data: Input) -> int:
-    """Return the bytes that a model takes at least: the features in single precision."""
-    n, d = map(int, data.X.shape)
-    return 4 * n * min(d, _COMPONENTS)
-
-
-def _inode(path: Path) -> int | None:
-    """Return a number that changes when a file is replaced; None if there is none."""
-    return path.stat().st_ino if path.exists() else None
-
-
-def _color(data: Input, name: str) -> Any:
+def _color(data: Data, name: str) -> Any:
     """Return a column to colour by, which must be stored with the map."""
     if name in data.dataset.features and name not in data.dataset.columns:
         raise ValueError(f"--color {name} is a feature, not a label; --other {name} leaves it out")
     return data.column(name)
 
 
-def prepared(
-    data: Input, settings: Mapping[str, Any], console: Console, **more: Any
+def prepare(
+    data: Data, settings: Mapping[str, Any], console: Console, **more: Any
 ) -> ConditionalTSNE:
     """Return the estimator for these data, and report if it will reduce the features."""
     from ctsne._core.components import n_reduced
@@ -254,7 +200,7 @@ def prepared(
 
 
 def _measures(
-    model: ConditionalTSNE, data: Input, other: str | None, jobs: int
+    model: ConditionalTSNE, data: Data, other: str | None, jobs: int
 ) -> dict[str, float | None]:
     """Measure a map; None for measures that the data do not allow."""
     from ctsne.evaluate import data_neighbors, measure_map
@@ -265,7 +211,7 @@ def _measures(
     if k >= 2:
         neighbors = data_neighbors(
             data.X,
-            data.known,
+            data.factored or None,
             k=k,
             metric=model.metric,
             pca=model.pca,
@@ -274,19 +220,15 @@ def _measures(
         )
         hidden = None if other is None else data.column(other)
         found |= measure_map(model.embedding_, neighbors, other=hidden, n_jobs=jobs)
-    found |= {name: float(each.mean()) for name, each in point_diagnostics(model).items()}
+    found |= {name: float(values.mean()) for name, values in point_diagnostics(model).items()}
     found["recall"] = float(model.diagnostics_.recall)
     return {name: value if math.isfinite(value) else None for name, value in found.items()}
 
 
 def _report(
-    model: ConditionalTSNE,
-    data: Input,
-    options: argparse.Namespace,
-    settings: dict[str, Any],
-    console: Console,
+    model: ConditionalTSNE, data: Data, options: argparse.Namespace, console: Console
 ) -> None:
-    """Print what was made and how good it is."""
+    """Print what was made and how good it is, and what to do next."""
     measures = _measures(model, data, options.other, options.jobs)
     n, knob = len(model.embedding_), METHODS[options.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
@@ -297,8 +239,7 @@ def _report(
         lines.append(f"picture: {options.plot}")
     if options.page is not None:
         lines.append(f"page: {options.page}; open it in a browser")
-    names = list(data.factored) or [""]
-    for name, title in titles_of(names, options.other).items():
+    for name, title in titles_of(list(data.factored) or [""], options.other).items():
         if measures.get(name) is not None and name != "adjusted_rnx":
             lines.append(f"{title}: {measures[name]:.2f} of random")
     kept, technical = ("adjusted_rnx", "adjusted R_NX") if options.labels else ("rnx", "R_NX")
@@ -320,12 +261,12 @@ def _report(
         "picture": options.plot,
         "page": options.page,
         "points": n,
-        "settings": settings,
+        "settings": settings_of(options),
         "found": {} if knob is None else {knob: value},
         "measures": measures,
     }
     console.result("\n".join(lines), content)
-    console.next(after_map(data, options, settings))
+    console.next(_next_commands(data, options))
 
 
 def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:
@@ -336,3 +277,24 @@ def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:
         return METHODS["tsne"].title
     title = METHODS[model.method].title
     return title if value is None else f"{title}, {knob} {value_text(value)}"
+
+
+def _next_commands(data: Data, options: argparse.Namespace) -> dict[str, str]:
+    """Return the commands that look at a map, or compare it with others, by what they are for."""
+    from ctsne.io import suffix_of
+
+    suffix = suffix_of(options.output)
+    stem, columns = options.output.removesuffix(suffix), data.dataset.columns
+    commands = {}
+    if options.plot is None and find_spec("matplotlib") is not None:
+        color = None
+        # A .npy holds positions alone; a combination is drawn by default, but is not a column.
+        if suffix != ".npy" and all(name in columns for name in data.factored):
+            seen = second_label(columns, options.labels, options.other, options.key)
+            color = [*data.factored, *seen] if seen else None
+        picture = plot.plot_command(options.output, f"{stem}.png", key=options.key, color=color)
+        commands["to draw the map"] = picture
+    if data.factored and options.mixing is None and options.dimensions < 3:
+        page = f"{stem}-strengths.html"
+        commands["to compare strengths"] = report_command(options.input, settings_of(options), page)
+    return commands

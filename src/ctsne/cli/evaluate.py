@@ -6,19 +6,20 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.vocabulary import MEASURED_POINTS, MEASURES, NEIGHBORHOOD
+from ctsne._core.vocabulary import MEASURES, NEIGHBORHOOD
 from ctsne.cli.console import Console, aligned, definitions
-from ctsne.cli.inputs import (
-    Input,
-    as_labels,
-    check_names,
-    check_other,
-    check_outputs,
-    read_input,
-)
+from ctsne.cli.files import Data, check_labels, check_not_inputs, read_input
 from ctsne.cli.main import Parser
-from ctsne.cli.options import add_jobs, add_key, add_messages, make_estimator, option, whole
-from ctsne.cli.records import options_again
+from ctsne.cli.options import (
+    add_jobs,
+    add_key,
+    add_messages,
+    add_sample,
+    make_estimator,
+    option,
+    whole,
+)
+from ctsne.cli.rerun import options_again
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,8 +67,9 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "--data FILE", "data file, if it is no longer where embed read it")
     option(main, "--labels COLUMN...", "labels that should be mixed (default: those factored out)")
     option(main, "--other COLUMN", "label that should be visible in the map")
-    option(main, "-k --k N...", "sizes of the neighbourhoods", read=whole, default=[NEIGHBORHOOD])
-    option(main, "--sample N", "measure at most N points", read=whole, default=MEASURED_POINTS)
+    sizes = "sizes of the neighbourhoods; larger values measure coarser structure"
+    option(main, "-k --k N...", sizes, read=whole, default=[NEIGHBORHOOD])
+    add_sample(main)
     option(main, "-o --output FILE", "also write the table to a csv or tsv file")
     add_key(main)
     add_jobs(main)
@@ -77,21 +79,22 @@ def add_options(parser: Parser, main: Any) -> None:
 def run(options: argparse.Namespace, console: Console) -> None:
     """Measure the map."""
     from ctsne._core.files import write_file
-    from ctsne.io import check_output, read_map, read_provenance
+    from ctsne.io import check_output, read_map
+    from ctsne.storage.record import read_record
 
     target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
     outputs = [] if target is None else [target]
-    check_outputs(outputs, options)
+    check_not_inputs(outputs, options)
     source = Path(options.input)
     made = read_map(source, key=options.key)
     # The data are read as they were read for the map.
-    provenance = read_provenance(source, key=options.key)
-    if provenance.command == "transform":
+    record = read_record(source, key=options.key)
+    if record.command == "transform":
         what = f"{source} holds points placed in another map, which has its own neighbours"
         raise ValueError(f"{what}; ctsne evaluate measures maps made by ctsne embed")
-    then = options_again(provenance, source, given=options.data)
-    check_outputs(outputs, then)
-    data = read_input(then, console, expect=provenance.inputs[0].data)
+    then = options_again(record, source, given=options.data)
+    check_not_inputs(outputs, then)
+    data = read_input(then, console, expect=record.inputs[0].data)
     n, points = data.X.shape[0], len(made.embedding)
     if n != points:
         raise ValueError(f"{source} has {points} points, but {data.dataset.path} has {n}")
@@ -113,7 +116,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 
 def _table(
-    embedding: Any, data: Input, settings: dict[str, Any], options: argparse.Namespace
+    embedding: Any, data: Data, settings: dict[str, Any], options: argparse.Namespace
 ) -> pd.DataFrame:
     """Measure at every neighbourhood size, with the settings of the map."""
     import pandas as pd
@@ -122,22 +125,18 @@ def _table(
 
     factored = data.factored
     if options.labels:
-        check_names(options.labels)
         factored = {name: data.column(name) for name in options.labels}
-    check_other(list(factored), options.other)
-    known = as_labels(factored)
-    other: Any = None if options.other is None else data.column(options.other)
-    # Without their own names, so that the table shows those given here.
-    known, other = (
-        each.rename(None) if hasattr(each, "rename") else each for each in (known, other)
-    )
+    check_labels(options.labels or list(factored), options.other)
+    other: Any = None
+    if options.other is not None:  # the table names it
+        other = pd.Series(data.column(options.other)).rename(options.other)
     model = make_estimator(settings)
     align = model.align if data.aligned is None else data.aligned
     tables = [
         evaluate(
             embedding,
             data.X,
-            known,
+            factored or None,
             other=other,
             k=k,
             metric=model.metric,
@@ -149,8 +148,4 @@ def _table(
         for k in options.k
     ]
     table = pd.concat(tables, ignore_index=True).drop_duplicates(["measure", "label", "k"])
-    names = {"other": options.other}
-    if len(factored) == 1:
-        names["labels"] = next(iter(factored))
-    table["label"] = [names.get(label, label) for label in table["label"]]
-    return table
+    return table.replace({"label": {"labels": next(iter(factored), "labels")}})

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.messages import closest
-from ctsne._core.vocabulary import ALIGN_CHOICES, BANDWIDTHS, METRICS, STARTS
+from ctsne._core.vocabulary import ALIGN_CHOICES, BANDWIDTHS, MEASURED_POINTS, METRICS, STARTS
 from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, is_used, users_of
 
 if TYPE_CHECKING:
@@ -235,6 +235,8 @@ _ADVANCED = (
     Parameter("dof", "--dof X", number, 1.0),
 )
 PARAMETERS = _MAIN + _ADVANCED
+# Parameters that a sweep varies, or has for its suggestion.
+SWEPT = ("method", "strength", "beta", "mixing")
 
 
 def _defaults(knob: str) -> str:
@@ -365,6 +367,12 @@ def add_reading(parser: Parser, *, of_model: bool = False) -> None:
 def add_jobs(group: Any) -> None:
     """Add the number of threads."""
     option(group, "--jobs N", "number of threads, -1 for all", read=jobs, default=-1)
+
+
+def add_sample(group: Any) -> None:
+    """Add the number of points to measure."""
+    text = "measure at most N points; more are slower and more precise"
+    option(group, "--sample N", text, read=whole, default=MEASURED_POINTS)
 
 
 def add_key(group: Any, help: str = "h5ad: name of the map") -> None:

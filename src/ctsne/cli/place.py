@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.messages import FarPointsWarning, NoLabelsWarning
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.main import Parser
-from ctsne.cli.new_data import check_order, without_labels
 from ctsne.cli.options import option
-from ctsne.cli.transform import warn_of_far
+from ctsne.cli.transform import check_order, far_lines, reported_here, usual_labels, usual_part
 
 if TYPE_CHECKING:
     from ctsne.distributed import PlacedShards
-    from ctsne.estimator import ConditionalTSNE
 
 USAGE = "MODEL FILE [FILE ...] -o FOLDER [options]"
 HELP = "place the points of many files in the map of a model, on a cluster"
@@ -76,18 +72,28 @@ def run(options: argparse.Namespace, console: Console) -> None:
     """Place the points."""
     from ctsne.distributed import place
     from ctsne.distributed.cluster import connected, quiet_dask
+    from ctsne.distributed.collection import columns_in, file_paths
+    from ctsne.io import suffix_of
+    from ctsne.storage.record import record_of
     from ctsne.stored import load
 
     check_order(options.model, *options.input)
     console.stage(f"reading {options.model}")
     model = load(options.model)
-    labels = options.labels or _usual_labels(model, options, console)
-    use_rep = options.use_rep or _usual_rep(model, options)
+    made = record_of(model)
+    labels, use_rep = options.labels, options.use_rep
+    if labels is None and model.labels_ is not None and made.command is not None:
+        first = file_paths(options.input)[0]
+        labels, what = usual_labels(made, columns_in(first), first)
+        console.say(what)
+    if use_rep is None and suffix_of(file_paths(options.input)[0]) == ".h5ad":
+        part = usual_part(made)
+        if made.source is not None and part.get("layer") is not None:
+            what = f"{options.model} was made from {made.source.place}"
+            raise ValueError(f"{what}, which is not read from many files; name a --use-rep")
+        use_rep = part.get("use_rep")
     console.stage("placing" if options.scheduler is None else "connecting")
-    with quiet_dask(), connected(options.scheduler) as client, warnings.catch_warnings():
-        # Both are reported here in other words.
-        for reported in (NoLabelsWarning, FarPointsWarning):
-            warnings.simplefilter("ignore", reported)
+    with quiet_dask(), connected(options.scheduler) as client, reported_here():
         placed = place(
             options.model,
             options.input,
@@ -100,64 +106,24 @@ def run(options: argparse.Namespace, console: Console) -> None:
     _report(placed, options, labels, console)
 
 
-def _usual_labels(
-    model: ConditionalTSNE, options: argparse.Namespace, console: Console
-) -> list[str] | None:
-    """Return the label columns of the model, if the first file has them."""
-    from ctsne.distributed.collection import columns_in, file_paths
-    from ctsne.storage.provenance import origin_of
-
-    origin = origin_of(model)
-    known = [] if origin is None else list(origin.provenance.settings.get("labels") or ())
-    if model.labels_ is None or not known:
-        return None
-    first = file_paths(options.input)[0]
-    there = columns_in(first)
-    if {*known} <= {*there}:
-        console.say(f"labels: {' and '.join(known)}, as in the model")
-        return known
-    console.say(without_labels(first, known, there))
-    return None
-
-
-def _usual_rep(model: ConditionalTSNE, options: argparse.Namespace) -> str | None:
-    """Return the representation that the model was made from, for .h5ad files."""
-    from ctsne.distributed.collection import file_paths
-    from ctsne.io import suffix_of
-    from ctsne.storage.provenance import origin_of
-
-    origin = origin_of(model)
-    if origin is None or suffix_of(file_paths(options.input)[0]) != ".h5ad":
-        return None
-    use_rep, layer = origin.part()
-    if layer is not None:
-        what = f"{options.model} was made from {origin.source.place}"
-        raise ValueError(f"{what}, which is not read from many files; name a --use-rep")
-    return use_rep
-
-
 def _report(
     placed: PlacedShards, options: argparse.Namespace, labels: list[str] | None, console: Console
 ) -> None:
-    n, far = placed.n_points, placed.n_far
-    count = f"{len(placed.files)} file{'' if len(placed.files) == 1 else 's'}"
+    n, files = placed.n_points, len(placed.files)
+    count = f"{files} file{'' if files == 1 else 's'}"
     lines = [f"maps: {options.output} ({count}, {n:,} points placed in the map of {options.model})"]
     if placed.n_found:
-        all_of_them = placed.n_found >= len(placed.files)
-        more = "; nothing was left to do" if all_of_them else ""
+        more = "; nothing was left to do" if placed.n_found >= files else ""
         lines.append(f"files of an earlier run: {placed.n_found}{more}")
-    lines.append(f"far from the reference: {far} of {n}")
-    if far:
-        lines.append("column ctsne_far marks them; do not trust their places")
-        warn_of_far(far, n, console)
+    lines += far_lines(placed.n_far, n, "ctsne_far", console)
     content = {
         "command": "place",
         "output": options.output,
         "model": options.model,
         "labels": labels,
-        "files": [str(each) for each in placed.files],
+        "files": [str(file) for file in placed.files],
         "points": n,
-        "far": far,
+        "far": placed.n_far,
         "found": placed.n_found,
     }
     console.result("\n".join(lines), content)

@@ -6,18 +6,20 @@ import argparse
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ctsne._core.files import write_file
 from ctsne._core.messages import unknown
 from ctsne._core.vocabulary import chosen_by, measure_title
 from ctsne.cli.console import Console
-from ctsne.cli.folders import SweepFolder, read_folder
-from ctsne.cli.hints import second_label
-from ctsne.cli.inputs import check_outputs, label_names
+from ctsne.cli.files import check_not_inputs, label_names
+from ctsne.cli.info import second_label
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import add_key, add_messages, number, one_of, option, settings_of
 from ctsne.labels import combine_columns
+
+if TYPE_CHECKING:
+    from ctsne.cli.sweep import SweepFolder
 
 USAGE = "MAP_OR_SWEEP -o FILE [options]"
 HELP = "draw a map, or the maps and measures of a sweep"
@@ -81,7 +83,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
     target = check_output(options.output, PICTURE_SUFFIXES)
     source = Path(options.input)
-    check_outputs([target], options)
+    check_not_inputs([target], options)
     console.stage(f"drawing {target}")
     use_agg()
     draw = _sweep_figure if source.is_dir() else _map_figure
@@ -95,22 +97,23 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> Any:
     from ctsne.io import read_map
-    from ctsne.storage.provenance import find_provenance
+    from ctsne.storage.record import find_record
 
     if options.kind != "maps":
         raise ValueError(f"--kind {options.kind} is for the folder of a sweep; {source} is a map")
     made = read_map(source, key=options.key)
     columns = dict(made.columns)
-    record = find_provenance(source, options.key)
-    settings = {} if record is None else record.settings
-    labels, known = list(settings.get("labels") or ()), label_names(settings)
+    record = find_record(source, key=options.key)
+    labels = [] if record is None else list(record.labels)
+    given: Mapping[str, Any] = {} if record is None else record.options
+    known = label_names(labels, bool(given.get("combine")))
     if known != labels and columns.keys() >= set(labels):
         columns[known[0]] = combine_columns([columns[name] for name in labels])
     absent = [name for name in known if name not in columns]  # positions alone, or other names
     if absent and not options.color:
         what = f"no column {absent[0]!r:.60} to colour by"
         console.say(f"{source} has {what}; choose one with --color")
-    further = second_label(columns, [*labels, *known], settings.get("other"), options.key)
+    further = second_label(columns, [*labels, *known], given.get("other"), options.key)
     colors = options.color or [*(name for name in known if name in columns), *further]
     shown = {name: _pick(columns, name, source) for name in colors}
     shape = _pick(columns, options.shape, source)
@@ -130,6 +133,7 @@ def draw_map(
     """Draw a map once for each column to colour it by, or once in one colour."""
     from ctsne import pl
 
+    use_agg()
     plane = embedding[:, :2]
     if len(columns) > 1:
         return pl.embedding(plane, columns, shape=shape, width=width)[0].figure
@@ -140,9 +144,10 @@ def draw_map(
 def _sweep_figure(source: Path, options: argparse.Namespace, _: Console) -> Any:
     """Draw the maps of a sweep, its measures over the strength, or one against the other."""
     from ctsne import pl
+    from ctsne.cli.sweep import read_folder
 
     sweep = read_folder(source)
-    known = label_names(sweep.provenance.settings)
+    known = sweep.labels
     colors = options.color or known[:1]
     if len(colors) > 1:
         raise ValueError("the maps of a sweep are drawn in one colour scheme: give one --color")
@@ -152,7 +157,7 @@ def _sweep_figure(source: Path, options: argparse.Namespace, _: Console) -> Any:
     if options.kind == "trade-off":
         xlabel = None if len(known) > 1 else measure_title("mixing", known=known[0])
         return pl.trade_off(sweep.result, xlabel=xlabel, width=options.width).figure
-    made = {each.title: each.embedding for each in sweep.result.maps}
+    made = {swept.title: swept.embedding for swept in sweep.result.maps}
     maps = {title: each[:, :2] for title, each in made.items() if each is not None}
     return pl.maps(maps, color, shape=shape, width=options.width)[0].figure
 
@@ -165,7 +170,7 @@ def _measures(sweep: SweepFolder, known: list[str], width: Any) -> Any:
     if not lines:
         raise ValueError("the sweep has no maps that differ in strength, so nothing to draw over")
     names = chosen_by(lines[0].maps[0].measures)
-    other = sweep.provenance.settings["other"] or ""
+    other = sweep.settings["other"] or ""
     titles = {name: measure_title(name, known=known[0], other=other) for name in names}
     return pl.measures(sweep.result, titles, width=width)[0, 0].figure
 

@@ -11,12 +11,22 @@ from typing import Any
 from ctsne._core.files import check_space
 from ctsne._core.messages import size_text
 from ctsne.cli.console import Console
-from ctsne.cli.folders import SweepFolder, check_folder, files_of, read_folder, write_folder
-from ctsne.cli.hints import missing_labels
-from ctsne.cli.inputs import check_outputs, label_names, names_of_files
+from ctsne.cli.files import check_not_inputs
+from ctsne.cli.info import missing_labels
 from ctsne.cli.main import Parser, make_parser, spell_command
 from ctsne.cli.options import add_labels, add_messages, option
-from ctsne.cli.sweep import add_sweep_options, embed_command, findings, n_points, run_sweep
+from ctsne.cli.sweep import (
+    SweepFolder,
+    add_sweep_options,
+    check_folder,
+    embed_command,
+    files_of,
+    findings,
+    n_points,
+    read_folder,
+    run_sweep,
+    write_folder,
+)
 
 # Of a page without maps: what draws them.
 _SMALLEST_PAGE = 10**5
@@ -68,13 +78,13 @@ def run(options: argparse.Namespace, console: Console) -> None:
     from ctsne.io import check_output
 
     target = check_output(options.output, (".html",))
-    check_outputs([target], options)
+    check_not_inputs([target], options)
     check_space(target, _SMALLEST_PAGE)
     page = _page_of_folder if Path(options.input).is_dir() else _page_of_data
     sweep = page(target, options, console)
-    result, settings = sweep.result, sweep.provenance.settings
+    result = sweep.result
     size = target.stat().st_size
-    lines, facts = findings(sweep, _data_file(sweep, options), settings)
+    lines, facts = findings(sweep, _data_file(sweep, options))
     best = facts["suggested"]
     content = {
         "command": "report",
@@ -98,7 +108,7 @@ def _data_file(sweep: SweepFolder, options: argparse.Namespace) -> str:
     source = Path(options.input)
     if not source.is_dir():
         return str(options.input)
-    return os.path.relpath(source.resolve().parent / sweep.provenance.inputs[0].file)
+    return os.path.relpath(source.resolve().parent / sweep.record.inputs[0].file)
 
 
 def _added(sweep: SweepFolder) -> str:
@@ -139,7 +149,7 @@ def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -
         raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
     if options.keep is not None:
         check_folder(Path(options.keep))
-        check_outputs(files_of(Path(options.keep)), options)
+        check_not_inputs(files_of(Path(options.keep)), options)
     with tempfile.TemporaryDirectory(prefix="ctsne-") as temporary:
         folder = Path(options.keep or temporary)
         try:
@@ -158,28 +168,29 @@ def _write(
     sweep: SweepFolder, folder: Path, target: Path, options: argparse.Namespace, console: Console
 ) -> None:
     """Write the page of a sweep."""
+    from ctsne.cli.rerun import FILES
     from ctsne.report import write_report
-    from ctsne.storage.provenance import relative_path
+    from ctsne.storage.record import relative_path
 
     console.stage(f"writing {target}")
-    made = sweep.provenance.to_dict()
-    settings, inputs = made["settings"], made["inputs"]
-    for record in inputs:  # relative to the page, not to the folder
-        record["file"] = relative_path(folder.resolve().parent / record["file"], target)
-    data, *more = [record["file"] for record in inputs]
-    given = {**settings, **dict(zip(names_of_files(settings), more, strict=True))}
-    note = "  # from its own start, so it may differ" if settings["path"] else ""
+    made = sweep.record.to_dict()
+    for file in made["inputs"]:  # relative to the page, not to the folder
+        file["file"] = relative_path(folder.resolve().parent / file["file"], target)
+    data, *more = made["inputs"]
+    given = {**sweep.settings, **{FILES[file["role"]]: file["file"] for file in more}}
+    note = "  # from its own start, so it may differ" if given["path"] else ""
     made["command"] = spell_command(["report", options.input], vars(options))
+    maps = sweep.result.maps
     write_report(
         sweep.result,
         target,
         columns=sweep.columns,
-        known=label_names(settings),
-        other=settings["other"],
-        mixing=settings["mixing"],
+        known=sweep.labels,
+        other=given["other"],
+        mixing=given["mixing"],
         names=sweep.names,
         title=options.title,
         features=sweep.features,
-        commands=[embed_command(each, data, given) + note for each in sweep.result.maps],
+        commands=[embed_command(swept, data["file"], given) + note for swept in maps],
         provenance=made,
     )

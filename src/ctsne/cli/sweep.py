@@ -1,29 +1,40 @@
-"""``ctsne sweep``: make and measure maps at many strengths, and suggest one."""
+"""``ctsne sweep``: make and measure maps at many strengths, suggest one, keep all in a folder."""
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
 import shlex
 import textwrap
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import TABLE
+from ctsne._core.files import (
+    COLUMNS,
+    FEATURES,
+    INDEX,
+    SETTINGS,
+    TABLE,
+    check_target,
+    sole_writer,
+    uninterrupted,
+    write_file,
+)
 from ctsne._core.messages import value_text
-from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD, SUGGESTED_MIXING, mixings_of
-from ctsne.cli import folders
+from ctsne._core.vocabulary import NEIGHBORHOOD, STARTS, SUGGESTED_MIXING, mixings_of
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions, titles_of
-from ctsne.cli.embed import prepared
-from ctsne.cli.inputs import check_outputs, label_names, read_input, records_of
+from ctsne.cli.embed import prepare
+from ctsne.cli.files import check_not_inputs, label_names, make_record, read_input
 from ctsne.cli.main import Parser, spell_command
-from ctsne.cli.options import one_of, option, per_column, per_label, settings_of, whole
+from ctsne.cli.options import SWEPT, one_of, option, per_column, per_label, settings_of, whole
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
 
 if TYPE_CHECKING:
+    from ctsne.storage.record import Record
     from ctsne.sweep import Suggestion, SweepResult, SweptMap
 
 # Larger data are swept on a random sample of this many points, enough to compare settings.
@@ -105,8 +116,8 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
     option(
         main,
         "--mixing SHARE...",
-        "mixing that the suggested map should reach, from 0 to 1; with several columns for "
-        "all, or donor=0.7 batch=0.5",
+        "mixing that the suggested map should reach, from 0 to 1; larger values suggest stronger "
+        "settings; with several columns for all, or donor=0.7 batch=0.5",
         read=per_label,
         default=SUGGESTED_MIXING,
     )
@@ -119,18 +130,24 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
     option(main, "--all-points", f"use all points, not only a random sample of {SWEPT_POINTS:,}")
     option(main, "--path", "start each map from the next weaker one: much faster, for a first look")
     measures = parser.add_argument_group("measures")
-    option(measures, "-k --k N", f"size of neighbourhoods (default: {NEIGHBORHOOD})", read=whole)
-    option(measures, "--sample N", "measure at most N points", read=whole, default=MEASURED_POINTS)
-    opt.add_data(parser, main, leave_out=("method", "strength", "beta", "mixing"))
+    option(
+        measures,
+        "-k --k N",
+        "size of neighbourhoods; larger values measure coarser structure (default: "
+        f"{NEIGHBORHOOD})",
+        read=whole,
+    )
+    opt.add_sample(measures)
+    opt.add_data(parser, main, leave_out=SWEPT)
 
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the maps; with ``expect``, only if the data have this checksum."""
     folder = Path(options.output)
-    folders.check_folder(folder)
-    check_outputs(folders.files_of(folder), options)
+    check_folder(folder)
+    check_not_inputs(files_of(folder), options)
     made = run_sweep(options, console, folder, expect=expect)
-    folders.write_folder(folder, made)
+    write_folder(folder, made)
     _report(made, options, console)
 
 
@@ -139,9 +156,9 @@ run = make
 
 def run_sweep(
     options: argparse.Namespace, console: Console, folder: Path, *, expect: str | None = None
-) -> folders.SweepFolder:
+) -> SweepFolder:
     """Make all maps that the folder does not have yet."""
-    from ctsne.io import Provenance, current_versions
+    from ctsne.storage.record import input_files
     from ctsne.sweep import sweep
 
     _check_mixing(options)
@@ -151,17 +168,24 @@ def run_sweep(
         n = f"{SWEPT_POINTS:,} of {data.sampled:,}"
         console.say(f"sweeping a random sample of {n} points; add --all-points to use all of them")
     other = None if options.other is None else data.column(options.other)
-    settings = settings_of(options)
-    records = records_of(given, options, folder)
-    provenance = Provenance("sweep", settings, records, current_versions())
-    folders.check_same_data(folder, provenance)
-    grid = make_grid(options)
     # The mixing of a sweep is for its suggestion.
-    estimator = prepared(data, {**settings, "mixing": None}, console)
+    estimator = prepare(data, {**vars(options), "mixing": None}, console)
+    parameters = estimator.get_params(deep=False)
+    start = None if options.init in STARTS else Path(options.init)
+    record = make_record(
+        argparse.Namespace(**{**vars(options), "command": "sweep"}),
+        {name: value for name, value in parameters.items() if name not in SWEPT},
+        source=given.dataset.source,
+        inputs=input_files(
+            given.dataset, folder, options.labels, aligned=given.aligned, start=start
+        ),
+    )
+    _check_same_data(folder, record)
+    grid = make_grid(options)
     try:
         result = sweep(
             data.X,
-            data.known,
+            data.factored,
             grid,
             other=other,
             estimator=estimator,
@@ -177,21 +201,21 @@ def run_sweep(
         finished = 0
     total = sum(len(entry.get(_knob(entry), [""])) for entry in grid)
     if finished < total:
-        if folder.is_dir():
-            folders.begin_folder(folder, provenance)
+        if folder.is_dir() and not (folder / INDEX).exists():  # how to continue it
+            _write_record(folder, record)
         state = f"{finished} of {total} maps are finished in {folder}; run the same command again"
         raise KeyboardInterrupt(
             f"{state} to continue" if finished else "before the first map was finished"
         )
     if all(swept.error is not None for swept in result.maps):
         raise ValueError(f"no map could be made: {result.maps[0].error}")
-    if left := len(folders.map_files(folder).difference(each.file for each in result.maps)):
+    if left := len(map_files(folder).difference(swept.file for swept in result.maps)):
         console.say(f"earlier maps kept in {folder}, but not listed in its {TABLE}: {left}")
     # Times are not written, so that the same command twice gives the same bytes.
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
     result = replace(result, maps=maps, sampled_from=data.sampled or None)
-    names = data.dataset.names
-    return folders.SweepFolder(result, data.columns(), names, provenance, data.shown)
+    columns, names = data.columns(), data.dataset.names
+    return SweepFolder(result, columns, names, record, settings_of(options), data.shown)
 
 
 def _check_mixing(options: argparse.Namespace) -> None:
@@ -200,7 +224,7 @@ def _check_mixing(options: argparse.Namespace) -> None:
 
     if not isinstance(options.mixing, Mapping) and not 0 <= options.mixing <= 1:
         raise ValueError(f"--mixing must be a number from 0 to 1, got {options.mixing:g}")
-    names = label_names(vars(options))
+    names = label_names(options.labels, options.combine)
     check_targets(options.mixing, mixings_of(titles_of(names, None)))
 
 
@@ -224,35 +248,33 @@ def make_grid(options: argparse.Namespace) -> list[dict[str, Any]]:
     return grid
 
 
-def _report(made: folders.SweepFolder, options: argparse.Namespace, console: Console) -> None:
+def _report(made: SweepFolder, options: argparse.Namespace, console: Console) -> None:
     """Print the measures, the suggestion and the command that makes the suggested map."""
-    folder, settings = options.output, settings_of(options)
-    lines, facts = findings(made, options.input, settings)
+    folder = options.output
+    lines, facts = findings(made, options.input)
     lines += ["", f"all measures: {Path(folder) / TABLE}"]
     content = {
         "command": "sweep",
         "output": folder,
         "points": n_points(made.result),
-        "settings": settings,
+        "settings": made.settings,
         "maps": [_facts(swept) for swept in made.result.maps],
         **facts,
     }
     console.result("\n".join(lines), content)
-    page = f"{folder.rstrip('/')}.html"
-    command = shlex.join(["ctsne", "report", folder, "-o", page])
+    command = shlex.join(["ctsne", "report", folder, "-o", f"{folder.rstrip('/')}.html"])
     console.next({"to look at the maps": command})
 
 
-def findings(
-    made: folders.SweepFolder, file: str, settings: Mapping[str, Any]
-) -> tuple[list[str], dict[str, Any]]:
+def findings(made: SweepFolder, file: str) -> tuple[list[str], dict[str, Any]]:
     """Describe a sweep of a file: the table of maps, the suggestion and its command."""
-    result, mixing = made.result, settings["mixing"]
+    result, settings = made.result, made.settings
+    mixing = settings["mixing"]
     suggested = suggestion(result, mixing)
     best = suggested.map
-    columns = titles_of(label_names(settings), settings["other"])
+    columns = titles_of(made.labels, settings["other"])
     lines = [_table_text(result, columns, best), ""]
-    known = [each for each in map(_least_mixing, result.maps) if math.isfinite(each)]
+    known = [share for share in map(_least_mixing, result.maps) if math.isfinite(share)]
     if best is None:
         lines.append(f"suggested: none, because {suggested.reason}")
         lines += ["  try a lower --mixing"] * bool(known)
@@ -278,7 +300,7 @@ def findings(
 
 def n_points(result: SweepResult) -> int:
     """Return the number of points that were swept."""
-    return next(len(each.embedding) for each in result.maps if each.embedding is not None)
+    return next(len(swept.embedding) for swept in result.maps if swept.embedding is not None)
 
 
 def suggestion(result: SweepResult, mixing: float | Mapping[str, float]) -> Suggestion:
@@ -320,3 +342,147 @@ def embed_command(swept: SweptMap, file: str, settings: Mapping[str, Any]) -> st
     values = {name: value for name, value in given.items() if is_used(name, given)}
     always = ["method", _knob(swept.parameters)]
     return spell_command(["embed", file], values, always=always)
+
+
+# ---- sweep folders -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SweepFolder:
+    """A finished sweep with its columns, row names and settings."""
+
+    result: SweepResult
+    columns: dict[str, Any]
+    names: Any
+    record: Record
+    settings: dict[str, Any]  # by option name
+    features: dict[str, Any] = field(default_factory=dict)  # to colour the page by
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of what was factored out."""
+        return label_names(self.settings["labels"], self.settings["combine"])
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files that :func:`write_folder` writes."""
+    return [path / name for name in (INDEX, COLUMNS, FEATURES, TABLE, SETTINGS)]
+
+
+def is_sweep_folder(path: Path) -> bool:
+    """Tell whether a folder holds a finished sweep."""
+    return all(file.is_file() for file in files_of(path) if file.name != FEATURES)
+
+
+def map_files(path: Path) -> set[str]:
+    """Return the names of the files of maps in a folder."""
+    from ctsne.storage.sweep import MAP_FILE
+
+    return {file.name for file in path.iterdir() if MAP_FILE.fullmatch(file.name)}
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a folder with other files, before any work is done."""
+    from ctsne.io.paths import load
+
+    load("pyarrow")  # for the columns
+    if not path.exists():
+        if not path.absolute().parent.is_dir():
+            raise ValueError(f"cannot create {path}: there is no folder {path.parent}")
+    elif not path.is_dir():
+        raise ValueError(f"{path} is a file; a sweep needs its own folder: -o FOLDER")
+    elif not _is_ours(path):
+        others = sorted(file.name for file in path.iterdir() if not file.name.startswith("."))
+        if others:
+            what = f"the folder {path} holds other files ({others[0]})"
+            raise ValueError(f"{what}; a sweep needs its own folder, which need not exist yet")
+    for file in files_of(path):
+        check_target(file)
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether a sweep was made or begun here; a file called table.csv does not mean that."""
+    from ctsne.storage.record import read_record
+
+    if not (path / SETTINGS).is_file():
+        return bool(map_files(path))
+    try:
+        return read_record(path).command == "sweep"
+    except ValueError:
+        return False
+
+
+def _check_same_data(path: Path, record: Record) -> None:
+    """Refuse a folder with a sweep of other data or labels; else its maps are kept and reused."""
+    from ctsne.storage.record import read_record
+
+    if not (path / SETTINGS).is_file():
+        return
+    before = read_record(path)
+    labels, now = (label_names(r.labels, bool(r.options.get("combine"))) for r in (before, record))
+    one, other = before.input("data"), record.input("data")
+    what = "" if one and other and one.data == other.data else "other data or features"
+    if labels != now:
+        what = f"other labels ({', '.join(labels)})"
+    if what:
+        raise ValueError(f"{path} holds a sweep of {what}; choose another folder")
+
+
+def _write_record(path: Path, record: Record) -> None:
+    write_file(path / SETTINGS, f"{record.to_json(indent=1)}\n".encode("ascii"))
+
+
+def write_folder(path: Path, sweep: SweepFolder) -> None:
+    """Write the result; the settings come last, so that they mark a complete folder."""
+    from ctsne.io import write_columns
+
+    table = sweep.result.table.drop(columns="seconds").to_csv(index=False, lineterminator="\n")
+    with sole_writer(path), uninterrupted():
+        sweep.result.save(path)
+        (path / SETTINGS).unlink(missing_ok=True)  # those of another sweep
+        write_columns(path / COLUMNS, sweep.columns, names=sweep.names)
+        (path / FEATURES).unlink(missing_ok=True)
+        if sweep.features:
+            write_columns(path / FEATURES, sweep.features)
+        write_file(path / TABLE, table.encode("utf-8", "surrogatepass"))
+        _write_record(path, sweep.record)
+
+
+def move_folder(new: Path, target: Path) -> None:
+    """Move a finished sweep to its place; other files there are kept."""
+    if not target.exists():
+        new.rename(target)
+        return
+    with uninterrupted():
+        for file in sorted(new.iterdir(), key=lambda file: file.name == SETTINGS):
+            os.replace(file, target / file.name)
+        new.rmdir()
+
+
+def read_folder(path: Path) -> SweepFolder:
+    """Read a finished sweep; raise ValueError if the folder has none."""
+    from ctsne.cli.rerun import stored_settings
+    from ctsne.io import read_columns
+    from ctsne.storage.record import read_record
+    from ctsne.sweep import load_sweep
+
+    if not path.is_dir():
+        raise ValueError(f"there is no folder {path}")
+    if not is_sweep_folder(path):
+        raise ValueError(_not_finished(path))
+    record = read_record(path)
+    if record.command != "sweep":
+        raise ValueError(f"{path} is not the folder of a sweep: {SETTINGS} is of another command")
+    settings = stored_settings(record, path)
+    columns, names = read_columns(path / COLUMNS)
+    features = read_columns(path / FEATURES)[0] if (path / FEATURES).is_file() else {}
+    return SweepFolder(load_sweep(path), columns, names, record, settings, features)
+
+
+def _not_finished(path: Path) -> str:
+    if (path / SETTINGS).is_file():
+        return f"the sweep in {path} is not finished; ctsne rerun {path} shows how to continue"
+    if map_files(path):
+        how = "Run the same ctsne sweep again, or use ctsne.report.write_report in Python"
+        return f"{path} holds maps of a sweep that is not finished, or was made in Python. {how}"
+    return f"{path} holds no finished sweep; make one: ctsne sweep INPUT --labels COLUMN -o {path}"

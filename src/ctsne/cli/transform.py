@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import warnings
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ctsne._core.files import WriteError, file_checksum
-from ctsne._core.messages import FarPointsWarning, NoLabelsWarning, listed
+from ctsne._core.files import file_checksum
+from ctsne._core.messages import FarPointsWarning, NoLabelsWarning, label_text, listed
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
-from ctsne.cli.inputs import HOW_TO_NAME, check_outputs, joint_name
-from ctsne.cli.main import Parser, spell_command
-from ctsne.cli.new_data import (
-    aligned_of,
-    check_order,
-    label_names_of,
-    labels_of,
-    one_column,
-    read_points,
+from ctsne.cli.files import (
+    check_outputs,
+    check_target,
+    check_unchanged,
+    label_names,
+    make_record,
+    model_columns,
+    read_aligned,
+    read_file,
 )
+from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import number, option, settings_of
-from ctsne.labels import Column
+from ctsne.cli.plot import save_picture, use_agg
+from ctsne.labels import JOINT, Column, encode_column
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
-    from ctsne.io import Dataset, InputRecord, Provenance
+    from ctsne.io import Dataset
     from ctsne.placing.place import Placement
+    from ctsne.storage.record import Record
 
 USAGE = "MODEL INPUT -o OUTPUT [--labels COLUMN ...] [options]"
 HELP = "place new points in the map of a model"
@@ -84,13 +89,13 @@ def add_options(parser: Parser, main: Any) -> None:
     option(
         main,
         "--perplexity U",
-        "roughly the number of neighbours that count for each point "
-        "(default: half of the model's, at most 15)",
+        "roughly the number of neighbours that count for each point; larger values place points "
+        "by more of them (default: half of the model's, at most 15)",
         read=number,
     )
     opt.add_jobs(main)
     opt.add_reading(parser, of_model=True)
-    option(main, "--key KEY", "prefix of new columns; h5ad: map in obsm[X_KEY]", default="ctsne")
+    opt.add_key(main, "prefix of new columns; h5ad: map in obsm[X_KEY]")
     opt.add_messages(parser)
 
 
@@ -101,77 +106,204 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Place the points; with ``expect``, only if the data have this checksum."""
-    from ctsne import io
     from ctsne.storage.model import check_model_input
-    from ctsne.storage.provenance import origin_of
+    from ctsne.storage.record import Input, input_files, record_of, relative_path
     from ctsne.stored import load
 
-    target = io.check_output(options.output)
-    into_h5ad = io.suffix_of(target) == ".h5ad"
-    plot, html = options.plot, options.page
-    picture = None if plot is None else io.check_output(plot, io.PICTURE_SUFFIXES)
-    page = None if html is None else io.check_output(html, (".html",))
-    if options.color is not None and plot is None and html is None:
+    outputs = check_outputs(options)
+    if options.color is not None and outputs.picture is None and outputs.page is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     check_order(options.model, options.input)
     source = check_model_input(options.model)
-    check_outputs([each for each in (target, picture, page) if each], options, into_input=into_h5ad)
-    console.stage(f"reading {source} and {options.input}")
-    checksum = file_checksum(source)
-    model = load(source)
-    origin = origin_of(model)
-    tell = console.say if expect is None else console.detail  # reported the first time
-    dataset = read_points(model, origin, options, tell)
-    io.check_key(target, dataset=dataset, key=options.key)
-    io.check_room(target, dataset=dataset)
-    names = options.labels = label_names_of(model, origin, dataset, options, tell)
-    aligned = aligned_of(model, origin, options)
-    found = dataset.checksum(names, aligned)
-    if expect is not None and found != expect:
-        how = f"Name the original file ({HOW_TO_NAME}), or make a new output from this one"
-        raise ValueError(f"{options.input} has changed: its numbers or labels differ. {how}")
-    color = None if options.color is None else dataset.column(options.color)
-    settings = settings_of(options)
-    console.stage(f"placing {dataset.X.shape[0]} points")
-    model.set_params(n_jobs=options.jobs)
-    known = labels_of(model, dataset, names)
-    with warnings.catch_warnings():  # of what is reported here in other words
-        for reported in (NoLabelsWarning, FarPointsWarning):
-            warnings.simplefilter("ignore", reported)
-        placed = _placed(model, dataset, known, aligned, options, console)
-    records = [
-        *io.input_records(dataset, target, names, aligned=aligned),
-        _model_record(source, target, checksum),
-    ]
-    console.stage(f"writing {target}")
-    provenance = io.Provenance("transform", settings, records, io.current_versions())
-    io.write_map(
-        target,
-        placed.embedding,
-        dataset=dataset,
-        diagnostics=placed.diagnostics(),
-        settings=provenance.to_json(),
-        key=options.key,
+    with outputs.interruptible():
+        console.stage(f"reading {source} and {options.input}")
+        checksum = file_checksum(source)
+        model = load(source)
+        made = record_of(model)
+        dataset = _read_points(model, made, options)
+        check_target(outputs.map, dataset, options.key)
+        tell = console.say if expect is None else console.detail  # reported the first time
+        tell(f"read {dataset.X.shape[0]:,} points from {options.input}: {dataset.source}")
+        for note in dataset.notes:
+            tell(note)
+        names = options.labels
+        if names:
+            names = _named_labels(names, model, made)
+        elif model.labels_ is not None:
+            names, what = usual_labels(made, dataset.columns, options.input)
+            tell(what)
+        options.labels = names or None
+        labels = _labels_of(model, made, dataset, names or ())
+        aligned = _read_aligned(model, made, options)
+        check_unchanged(dataset, names or (), aligned, expect)
+        color = None if options.color is None else {options.color: dataset.column(options.color)}
+        console.stage(f"placing {dataset.X.shape[0]} points")
+        model.set_params(n_jobs=options.jobs)
+        with reported_here():
+            placed = _place(model, dataset.X, labels, aligned, options.perplexity, console)
+        record = make_record(
+            options,
+            {},
+            source=dataset.source,
+            inputs=(
+                *input_files(dataset, outputs.map, names or (), aligned=aligned),
+                Input(relative_path(source, outputs.map), checksum, role="model"),
+            ),
+        )
+        outputs.write_map(
+            placed.embedding,
+            console,
+            dataset=dataset,
+            diagnostics=placed.diagnostics(),
+            settings=record.to_json(),
+            key=options.key,
+        )
+    shown = color or ({JOINT.join(names): dataset.labels(names)} if names else {})
+    outputs.write_more(
+        console,
+        picture=lambda path: _draw(model, placed, shown, path, options),
+        page=lambda path: _write_page(model, placed, shown, path, dataset, record, options),
     )
-    shown = (options.color or joint_name(names), color)
-    if color is None and names:
-        shown = (shown[0], one_column(dataset, names))
+    _report(model, placed, labels or {}, options, console)
+
+
+# ---- new points as a model takes them ------------------------------------------------------------
+
+
+def check_order(model: str, *files: str) -> None:
+    """Refuse a model and data in the wrong order."""
+    from ctsne.io.paths import MODEL_SUFFIX
+
+    swapped = [name for name in files if name.lower().endswith(MODEL_SUFFIX)]
+    if swapped and not model.lower().endswith(MODEL_SUFFIX):
+        raise ValueError(f"the model comes first: {swapped[0]} {model}, not {model} {swapped[0]}")
+
+
+def _read_points(model: ConditionalTSNE, made: Record, options: argparse.Namespace) -> Dataset:
+    """Read the new points, with the columns of the model in its order."""
+    from ctsne.io import suffix_of
+    from ctsne.io.paths import TABLE_SUFFIXES
+    from ctsne.io.tables import read_frame
+
+    table = suffix_of(options.input) in TABLE_SUFFIXES
+    names = getattr(model, "feature_names_in_", made.features)
+    wanted = None if names is None or model.metric == "precomputed" else [*map(str, names)]
+    more: dict[str, Any] = {}
+    if table and options.features is None:
+        more["features"] = wanted
+    elif suffix_of(options.input) == ".h5ad" and options.use_rep is None and options.layer is None:
+        more = usual_part(made)
     try:
-        if picture is not None:
-            _draw(model, placed, *shown, picture, options)
-        if page is not None:
-            _write_page(model, placed, *shown, page, dataset, provenance, options)
-    except WriteError as error:
-        raise WriteError(f"{error}; the map is in {target}") from error
-    _report(model, placed, dataset, names, options, settings, console)
+        dataset = read_file(options, options.labels or (), fewest=1, **more)
+    except ValueError:
+        if table and wanted and options.features is None and Path(options.input).is_file():
+            _check_columns(read_frame(Path(options.input)).columns, wanted, options)
+        raise
+    # Columns of a representation have numbers instead of names.
+    named = dataset.source.kind in ("table", "X", "layer")
+    if wanted and named and options.features is None and list(dataset.features) != wanted:
+        _check_columns(dataset.features, wanted, options)
+        place = {name: column for column, name in enumerate(dataset.features)}
+        X = dataset.X[:, [place[name] for name in wanted]]
+        dataset = replace(dataset, X=X, features=tuple(wanted))
+    d = dataset.X.shape[1]
+    if d != model.n_features_in_:
+        what = f"{options.input} has {d} columns ({dataset.source})"
+        how = "choose the same ones with --features or --use-rep"
+        if model.metric == "precomputed":
+            how = "they must be the distances to all points of the reference"
+        raise ValueError(f"{what}, but the model was made from {model.n_features_in_}; {how}")
+    return dataset
 
 
-def _placed(
+def usual_part(made: Record) -> dict[str, str | None]:
+    """Return the representation or layer of an .h5ad that a model was made of."""
+    if made.source is None or made.source.kind not in ("X", "layer", "obsm"):
+        return {}
+    return {"use_rep": made.source.use_rep, "layer": made.source.layer}
+
+
+def _check_columns(
+    there: Collection[str], wanted: Sequence[str], options: argparse.Namespace
+) -> None:
+    """Refuse data without some of the columns that the model was made from."""
+    known = set(there)
+    missing = [name for name in wanted if name not in known]
+    if missing:
+        count = f"{len(missing)} of the {len(wanted)} columns that the model was made from"
+        how = "; --use-rep names a representation that holds them"
+        how = how if options.input.endswith(".h5ad") else ""
+        raise ValueError(f"{options.input} lacks {count}: {listed(missing, most=5)}{how}")
+
+
+def _named_labels(names: list[str], model: ConditionalTSNE, made: Record) -> list[str]:
+    """Return the label columns that the user names, in the order of the model's."""
+    if model.labels_ is None:
+        raise ValueError("--labels: the model factored no label out; leave out --labels")
+    known = list(made.labels) or list(model_columns(model))
+    if len(names) != len(known):
+        has = f"{len(known)} label column{'s' * (len(known) > 1)} ({' '.join(known)})"
+        raise ValueError(f"--labels: the model has {has}, got {len(names)}")
+    return known if set(names) == set(known) else names
+
+
+def usual_labels(
+    made: Record, there: Collection[str], where: object
+) -> tuple[list[str] | None, str]:
+    """Return the label columns of a model if a file has them, and what to tell about it."""
+    known = [] if made.command is None else list(made.labels)
+    absent = [name for name in known if name not in there]
+    if known and not absent:
+        return known, f"labels: {' and '.join(known)}, as in the model"
+    what = f"{where} has no column {listed(absent)}" if absent else "no labels"
+    how = "--labels names a column"
+    if len(known) > 1:
+        how = f"--labels names {len(known)} columns, in which values may be missing"
+    return None, f"{what}: the points are placed without labels; {how}"
+
+
+def _labels_of(
+    model: ConditionalTSNE, made: Record, dataset: Dataset, names: Sequence[str]
+) -> dict[str, Any] | None:
+    """Return the labels of the new points by their names in the model."""
+    if not names:
+        return None
+    combined = len(label_names(made.labels, bool(made.options.get("combine")))) < len(names)
+    columns = [dataset.labels(names)] if combined else [dataset.labels([name]) for name in names]
+    return dict(zip(model_columns(model), columns, strict=True))
+
+
+def _read_aligned(model: ConditionalTSNE, made: Record, options: argparse.Namespace) -> Any:
+    """Read the representation in which other labels are compared, if the model needs one."""
+    from ctsne.io import suffix_of
+
+    if model.diagnostics_.alignment != "array":
+        if options.align_rep is not None:
+            raise ValueError("--align-rep: the model was made without one; leave it out")
+        return None
+    options.align_rep = options.align_rep or made.options.get("align_rep")
+    if options.align_rep is None or suffix_of(options.input) != ".h5ad":
+        what = "compares labels in a representation given as an array"
+        how = "INPUT must be an .h5ad with it, named by --align-rep; in Python, use place(aligned=)"
+        raise ValueError(f"{options.model} {what}; {how}")
+    return read_aligned(options, fewest=1)
+
+
+@contextlib.contextmanager
+def reported_here() -> Iterator[None]:
+    """Ignore warnings of the library about what the command reports in its own words."""
+    with warnings.catch_warnings():
+        for category in (NoLabelsWarning, FarPointsWarning):
+            warnings.simplefilter("ignore", category)
+        yield
+
+
+def _place(
     model: ConditionalTSNE,
-    dataset: Dataset,
-    known: Any,
+    X: Any,
+    labels: Any,
     aligned: Any,
-    options: argparse.Namespace,
+    perplexity: float | None,
     console: Console,
 ) -> Placement:
     """Place the points, with a bar."""
@@ -180,40 +312,28 @@ def _placed(
 
     shown = not console.quiet and not console.verbose
     bar = Progress(1, "placing", shown=shown, every=None, then="then writing", kept=False)
+    more = {"aligned": aligned, "perplexity": perplexity, "after_part": bar.inside}
     try:
-        return place_in(
-            model,
-            dataset.X,
-            known,
-            aligned=aligned,
-            perplexity=options.perplexity,
-            after_part=bar.inside,
-        )
+        return place_in(model, X, labels, **more)
     finally:
         bar.close()
 
 
-def _model_record(source: Path, target: Path, checksum: str) -> InputRecord:
-    from ctsne.io import InputRecord
-    from ctsne.storage.provenance import relative_path
-
-    return InputRecord(relative_path(source, target), checksum)
+# ---- results -------------------------------------------------------------------------------------
 
 
 def _draw(
     model: ConditionalTSNE,
     placed: Placement,
-    name: str,
-    color: Any,
+    shown: dict[str, Any],
     picture: Path,
     options: argparse.Namespace,
 ) -> None:
     from ctsne import pl
-    from ctsne.cli.plot import save_picture, use_agg
 
     use_agg()
     flat = replace(placed, embedding=placed.embedding[:, :2])
-    title = name if color is not None else None
+    title, color = next(iter(shown.items()), (None, None))
     ax = pl.embedding(flat, color, reference=model.embedding_[:, :2], title=title)
     save_picture(ax.figure, picture, _command(options))
 
@@ -221,47 +341,39 @@ def _draw(
 def _write_page(
     model: ConditionalTSNE,
     placed: Placement,
-    name: str,
-    color: Any,
+    shown: dict[str, Any],
     page: Path,
     dataset: Dataset,
-    provenance: Provenance,
+    record: Record,
     options: argparse.Namespace,
 ) -> None:
     from ctsne.report import write_placed
     from ctsne.report.data import DISTANCE, PLACED
 
     # The first column is shown first: one that groups points, not one that names them.
-    columns = ({} if color is None else {name: color}) | dict(
-        sorted(dataset.columns.items(), key=lambda item: len(set(item[1])) == len(item[1]))
-    )
-    columns = {name: each for name, each in columns.items() if name not in (PLACED, DISTANCE)}
-    made = {**provenance.to_dict(), "command": _command(options)}
-    flat = replace(placed, embedding=placed.embedding[:, :2])
+    others = sorted(dataset.columns.items(), key=lambda item: len(set(item[1])) == len(item[1]))
+    columns = shown | dict(others)
     write_placed(
-        flat,
+        replace(placed, embedding=placed.embedding[:, :2]),
         page,
         reference=model.embedding_[:, :2],
-        columns=columns,
+        columns={name: x for name, x in columns.items() if name not in (PLACED, DISTANCE)},
         names=dataset.names,
         title=f"{Path(options.input).name} in the map of {Path(options.model).name}",
-        provenance=made,
+        provenance={**record.to_dict(), "command": _command(options)},
     )
 
 
-def _command(options: argparse.Namespace) -> str:
+def _command(options: argparse.Namespace, **more: Any) -> str:
     """Return the command as one would type it."""
-    first = ["transform", options.model, options.input]
-    return spell_command(first, vars(options))
+    return spell_command(["transform", options.model, options.input], {**vars(options), **more})
 
 
 def _report(
     model: ConditionalTSNE,
     placed: Placement,
-    dataset: Dataset,
-    names: list[str],
+    labels: dict[str, Any],
     options: argparse.Namespace,
-    settings: dict[str, Any],
     console: Console,
 ) -> None:
     """Print what was placed, and how much of it to trust."""
@@ -274,20 +386,18 @@ def _report(
     if options.page is not None:
         lines.append(f"page: {options.page}; open it in a browser")
     counts = {}
-    for name, column, own in _label_columns(model, dataset, names):
-        counts[name] = _counted(column, own)
-        known, unseen, missing = (counts[name][each] for each in ("known", "unseen", "missing"))
+    names = options.labels if len(options.labels or ()) == len(labels) else labels
+    own_columns = model_columns(model).values()
+    for name, column, own in zip(names or (), labels.values(), own_columns, strict=False):
+        counts[name] = _count_labels(column, own)
+        known, unseen, missing = (counts[name][what] for what in ("known", "unseen", "missing"))
         new = f" ({listed(counts[name]['unseen labels'], most=3)})" if unseen else ""
         lines.append(f"{name}: {known} known, {unseen} new to the model{new}, {missing} missing")
         if unseen and not known:
             what = f"the model has none of the labels of {name!r:.60}, but"
             how = "if this is not a new batch, name another column with --labels"
             console.warn(f"{what} {listed(own.names, most=3)}; {how}")
-    where = f"no reference point closer than {placed.far_distance:.3g}"
-    lines.append(f"far from the reference: {far} of {n} ({where})")
-    if far:
-        lines.append(f"column {options.key}_far marks them; do not trust their places")
-        warn_of_far(far, n, console)
+    lines += far_lines(far, n, f"{options.key}_far", console, placed.far_distance)
     content = {
         "command": "transform",
         "output": options.output,
@@ -298,41 +408,33 @@ def _report(
         "labels": counts,
         "far": far,
         "far_distance": placed.far_distance,
-        "settings": settings,
+        "settings": settings_of(options),
     }
     console.result("\n".join(lines), content)
     if options.plot is None and options.page is None:
         stem = options.output.removesuffix(suffix_of(options.output))
-        again = argparse.Namespace(**{**vars(options), "plot": f"{stem}.png"})
-        console.next({"to see the points above the reference": _command(again)})
+        command = _command(options, plot=f"{stem}.png")
+        console.next({"to see the points above the reference": command})
 
 
-def warn_of_far(far: int, n: int, console: Console) -> None:
-    """Warn if most points are far from the reference: usually the data, not the cells, differ."""
+def far_lines(
+    far: int, n: int, column: str, console: Console, distance: float | None = None
+) -> list[str]:
+    """Say how many points are far from the map; warn if the data themselves seem to differ."""
     from ctsne.placing.place import far_hint
 
-    hint = far_hint(far, n)
+    usual = "" if distance is None else f" (farther than {distance:.3g})"
+    lines = [f"far from every reference point: {far} of {n}{usual}"]
+    if far:
+        lines.append(f"column {column} marks them; do not trust their places")
+    hint = far_hint(far, n) if far else ""
     if hint:
         console.warn(f"{far} of {n} points are far from the reference{hint}")
+    return lines
 
 
-def _label_columns(
-    model: ConditionalTSNE, dataset: Dataset, names: list[str]
-) -> list[tuple[str, Any, Column]]:
-    """Return name and values of each label column, and what the model has for it."""
-    if not names or model.labels_ is None:
-        return []
-    if isinstance(model.labels_, Column):
-        return [(joint_name(names), one_column(dataset, names), model.labels_)]
-    columns = [dataset.column(name) for name in names]
-    return list(zip(names, columns, model.labels_.columns, strict=True))
-
-
-def _counted(column: Any, own: Column) -> dict[str, Any]:
+def _count_labels(column: Any, own: Column) -> dict[str, Any]:
     """Count points with labels that the model knows, does not know, and without one."""
-    from ctsne._core.messages import label_text
-    from ctsne.labels import encode_column
-
     new = encode_column(column)
     texts = set(map(label_text, own.names))
     unseen = [code for code, name in enumerate(new.names) if label_text(name) not in texts]

@@ -31,8 +31,7 @@ from ctsne.io.anndata import (
 from ctsne.io.dataset import NORMALIZE, Source, looks_like_counts
 from ctsne.labels import Labels
 from ctsne.neighbors.patterns import different_labels
-from ctsne.storage.provenance import Provenance
-from ctsne.storage.record import GivenArray, Record, record_in
+from ctsne.storage.record import Record, record_in
 
 # Entries of a graph that are sorted at once.
 _ENTRIES_AT_ONCE = 2**22
@@ -162,22 +161,7 @@ def find_stored_record(adata: Any, basis: str) -> Record | None:
     """Return the settings record of a map; None if it is not one of ctsne."""
     key = find_entry(adata.uns, basis)
     entry = {} if key is None else adata.uns[key]
-    return _of_provenance(str(entry["provenance"])) if "provenance" in entry else record_in(entry)
-
-
-def _of_provenance(text: str) -> Record:
-    """Translate what the command line stores, until it stores records."""
-    settings = Provenance.from_json(text).settings
-    stored = {name: value for name, value in settings.items() if value is not None}
-    stored["n_components"] = stored.pop("dimensions", 2)
-    if "align_rep" in stored:
-        stored["align"] = GivenArray(())
-    use_rep, layer = stored.get("use_rep"), stored.get("layer")
-    source = None
-    if layer is not None or use_rep is not None:
-        kind = "X" if use_rep == "X" else "layer" if use_rep is None else "obsm"
-        source = Source(kind, use_rep or layer, 0)
-    return Record("ctsne embed", stored, tuple(stored.get("labels", ())), source, stored)
+    return record_in(entry)
 
 
 def check_target(adata: Any, key: object, *, copy: bool, graph: bool = False) -> str:

@@ -1,0 +1,327 @@
+"""Files of a command: outputs are checked first, then data are read, then results are written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ctsne._core.files import WriteError
+from ctsne._core.messages import DominantFeatureWarning
+from ctsne.cli.console import Console
+from ctsne.cli.options import PARAMETERS, settings_of
+from ctsne.labels import JOINT, Column, encode_column
+
+if TYPE_CHECKING:
+    from ctsne.io import Dataset
+    from ctsne.storage.record import Record
+
+# Options that name a file to read.
+_READ = ("input", "label_file", "init", "data", "model")
+# Options that say how to read INPUT.
+_READING = ("label_file", "use_rep", "layer", "features", "index", "join_on")
+# Parameters of an estimator that do not shape its map.
+UNSHAPED = ("n_jobs", "verbose", "callback", "callback_every")
+
+
+# ---- outputs -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files that a command writes: a map, and perhaps a model, a picture and a page."""
+
+    map: Path
+    model: Path | None
+    picture: Path | None
+    page: Path | None
+
+    @contextlib.contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Say after Ctrl-C whether the map was already written."""
+        before = _inode(self.map)
+        try:
+            yield
+        except KeyboardInterrupt:
+            state = f"{self.map} is unchanged" if before else "nothing was written"
+            if _inode(self.map) != before:  # too late
+                state = f"{self.map} is written"
+            raise KeyboardInterrupt(state) from None
+
+    def write_map(self, embedding: Any, console: Console, **more: Any) -> None:
+        """Write the map, whole or not at all."""
+        from ctsne.io import write_map
+
+        console.stage(f"writing {self.map}")
+        linked = self.map.is_symlink()
+        write_map(self.map, embedding, **more)
+        if linked:
+            what = f"{self.map} was a link; it is now a file"
+            console.say(f"{what}, and the file it pointed to is kept")
+
+    def write_more(self, console: Console, **writers: Callable[[Path], None]) -> None:
+        """Write the other files that were asked for, each by its writer."""
+        for name, write in writers.items():
+            path = getattr(self, name)
+            if path is None:
+                continue
+            console.stage(f"writing {path}")
+            try:
+                write(path)
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(f"{self.map} is written, {path} is not") from None
+            except (WriteError, ValueError) as error:
+                raise type(error)(f"{error}; the map is in {self.map}") from error
+
+
+def check_outputs(options: Namespace) -> Outputs:
+    """Refuse outputs that cannot be written, before anything is read."""
+    from ctsne import io
+    from ctsne.storage.model import check_model_output
+
+    target = io.check_output(options.output)
+    plot, page, model = (getattr(options, name, None) for name in ("plot", "page", "model_file"))
+    outputs = Outputs(
+        target,
+        None if model is None else check_model_output(model),
+        None if plot is None else io.check_output(plot, io.PICTURE_SUFFIXES),
+        None if page is None else io.check_output(page, (".html",)),
+    )
+    into_h5ad = io.suffix_of(target) == ".h5ad"
+    check_not_inputs(filter(None, vars(outputs).values()), options, into_input=into_h5ad)
+    return outputs
+
+
+def check_not_inputs(outputs: Iterable[Path], options: Namespace, into_input: bool = False) -> None:
+    """Refuse outputs that would replace a file that the options name as an input."""
+    named = [getattr(options, name, None) for name in (_READ[1:] if into_input else _READ)]
+    files = [Path(name) for name in named if name is not None and Path(name).exists()]
+    for output in filter(Path.exists, outputs):
+        for file in filter(output.samefile, files):
+            raise ValueError(f"the output would replace the input {file}; name another output")
+        if into_input and _same_link(output, Path(options.input)):
+            what = f"{output} is a link, which the output would replace"
+            raise ValueError(f"{what}; name the file itself: -o {output.resolve()}")
+
+
+def _same_link(one: Path, other: Path) -> bool:
+    linked = one.is_symlink() and other.is_symlink()
+    return linked and os.path.samestat(one.lstat(), other.lstat())
+
+
+def _inode(path: Path) -> int | None:
+    """Return a number that changes when a file is replaced; None if there is none."""
+    return path.stat().st_ino if path.exists() else None
+
+
+def check_target(target: Path, dataset: Dataset, key: str) -> None:
+    """Refuse a map that would overwrite its own input, or that the disk has no room for."""
+    from ctsne import io
+    from ctsne.io.anndata import map_keys
+
+    io.check_key(target, dataset=dataset, key=key)
+    io.check_room(target, dataset=dataset)
+    source = dataset.source
+    if io.suffix_of(target) == ".h5ad" and source.kind == "obsm" and source.key in map_keys(key):
+        raise ValueError(f"the map would overwrite its input, {source.place}; use another --key")
+
+
+# ---- data ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """The data of a command."""
+
+    dataset: Dataset
+    factored: dict[str, Any]  # label columns to factor out by name; their combination is one
+    aligned: Any = None  # the representation in which other labels are compared, if one was named
+    sampled: int = 0  # the number of all points if these are a sample
+    shown: dict[str, Any] = field(default_factory=dict)  # features to colour by on a page
+
+    @property
+    def X(self) -> Any:
+        """The features that the map is made of."""
+        return self.dataset.X
+
+    def sample(self, size: int) -> Data:
+        """Return a random sample of the points, or all of them if there are no more."""
+        from ctsne.io.dataset import take_rows
+
+        n = self.X.shape[0]
+        if n <= size:
+            return self
+        rows = np.sort(np.random.default_rng(0).permutation(n)[:size])
+        factored = {name: take_rows(column, rows) for name, column in self.factored.items()}
+        aligned = None if self.aligned is None else self.aligned[rows]
+        shown = {name: values[rows] for name, values in self.shown.items()}
+        dataset = self.dataset.take(rows)
+        if dataset.names is None:  # so that points of a page can be found in the file
+            dataset = replace(dataset, names=np.char.add("row ", rows.astype(str)))
+        return Data(dataset, factored, aligned, sampled=n, shown=shown)
+
+    def column(self, name: str) -> Any:
+        """Return a column or feature by name; the combination factored out has a name too."""
+        return self.factored[name] if name in self.factored else self.dataset.column(name)
+
+    def columns(self) -> dict[str, Any]:
+        """Return all columns, those factored out first."""
+        return self.factored | self.dataset.columns
+
+
+def label_names(labels: Sequence[str] | None, combine: bool) -> list[str]:
+    """Return the names of what is factored out: of each column, or of their combination."""
+    names = list(labels or ())
+    return [JOINT.join(names)] if combine and len(names) > 1 else names
+
+
+def check_labels(labels: Sequence[str], other: str | None) -> None:
+    """Refuse a column that is named twice, or as the label to look for too."""
+    twice = [name for name in labels if labels.count(name) > 1]
+    if twice:
+        raise ValueError(f"--labels names {twice[0]!r:.60} twice; name each column once")
+    if other in labels:
+        how = "name another column, or leave --other out"
+        raise ValueError(f"--other: {other!r:.60} is already the label to factor out; {how}")
+
+
+def read_file(options: Namespace, labels: Sequence[str] = (), **more: Any) -> Dataset:
+    """Read INPUT as the options say."""
+    from ctsne.io import read_data
+
+    given = {name: getattr(options, name) for name in _READING}
+    return read_data(options.input, labels=labels, **{**given, **more})
+
+
+def read_aligned(options: Namespace, *, fewest: int = 2) -> Any:
+    """Read the representation in which points of other labels are compared."""
+    from ctsne.io import read_data
+
+    return read_data(options.input, use_rep=options.align_rep, fewest=fewest).X
+
+
+def read_input(options: Namespace, console: Console, *, expect: str | None = None) -> Data:
+    """Read the data that the options name; ``expect`` is the checksum it must have."""
+    from ctsne.io.features import read_features
+    from ctsne.io.tables import folded
+
+    console.stage(f"reading {options.input}")
+    labels = list(options.labels or ())
+    if expect is None:  # a map may be repeated as it was made
+        check_labels(labels, options.other)
+    named = labels if options.other is None else [*labels, options.other]
+    dataset = read_file(options, named)
+    if combined := label_names(labels, options.combine) != labels:
+        factored = {JOINT.join(labels): dataset.labels(labels)}
+    else:
+        factored = {name: dataset.labels([name]) for name in labels}
+    if combined and JOINT.join(labels) in dataset.columns:
+        what = f"a column {JOINT.join(labels)!r:.60}, the name of the combination of --labels"
+        raise ValueError(f"{options.input} has {what}; rename that column")
+    aligned = None
+    if options.align_rep is not None:
+        _check_align_rep(options, dataset)
+        aligned = read_aligned(options)
+    shown, origins = read_features(dataset, getattr(options, "show", None), layer=options.layer)
+    check_unchanged(dataset, labels, aligned, expect)
+    tell = console.say if expect is None else console.detail  # reported the first time
+    tell(f"read {dataset.X.shape[0]:,} points from {options.input}: {dataset.source}")
+    if aligned is not None:
+        tell(f'other labels are compared in obsm["{options.align_rep}"]')
+    if dataset.source.kind == "table":
+        tell(f"features: {folded(dataset.features)}")
+    for origin in origins:
+        tell(f"on the page: {origin}")
+    about = [_about_labels(column, name) for name, column in factored.items()]
+    for note in (*dataset.notes, *(note for note, _ in about)):
+        if note:
+            tell(note)
+    if expect is None:
+        counts = "" if options.metric == "precomputed" else _about_counts(dataset, options.layer)
+        for warning in (*dataset.warnings, *(warning for _, warning in about), counts):
+            if str(warning):
+                console.warn(warning, again=isinstance(warning, DominantFeatureWarning))
+    return Data(dataset, factored, aligned, shown=shown)
+
+
+def check_unchanged(
+    dataset: Dataset, labels: Sequence[str], aligned: Any, expect: str | None
+) -> None:
+    """Refuse data that do not have the checksum of those an output was made from."""
+    if expect is not None and dataset.checksum(labels, aligned) != expect:
+        how = "Name the original file (--input FILE for rerun, --data FILE for evaluate)"
+        what = f"{dataset.path} has changed: its numbers or labels differ"
+        raise ValueError(f"{what}. {how}, or make a new output from this one")
+
+
+def _check_align_rep(options: Namespace, dataset: Dataset) -> None:
+    if options.align != "none":
+        raise ValueError("--align and --align-rep exclude each other; leave one out")
+    if dataset.source.kind in ("table", "array"):
+        raise ValueError(f"--align-rep is for .h5ad files; {options.input} is not one")
+
+
+def _about_counts(dataset: Dataset, layer: str | None) -> str:
+    """Return a warning with a remedy if the features seem to be raw counts."""
+    from ctsne.io.dataset import FEWEST_COLUMNS, NORMALIZE, looks_like_counts
+
+    kind = dataset.source.kind
+    narrow = kind in ("table", "array") and len(dataset.features) < FEWEST_COLUMNS
+    if kind == "obsm" or narrow or not looks_like_counts(dataset.X):
+        return ""
+    if kind == "array":
+        how = "X = np.log1p(1e4 * X / X.sum(axis=1).reshape(-1, 1)) (import numpy as np)"
+    elif kind == "table":
+        how = "table[names] = np.log1p(1e4 * table[names].div(table[names].sum(axis=1), axis=0))"
+        how += " (import numpy as np; table is a pandas data frame, names are its count columns)"
+    else:
+        taken = "" if layer is None else f"adata.X = adata.layers[{layer!r}].copy(); "
+        how = f'adata = sc.read_h5ad("{dataset.path}"); {taken}{NORMALIZE}; adata.write_h5ad(...)'
+        how += f" (import scanpy as sc{'' if layer is None else '; then leave out --layer'})"
+    what = f"{dataset.path} looks like raw counts, so the columns with the largest counts"
+    return f"{what} dominate the map; normalise them first, in Python: {how}"
+
+
+def _about_labels(known: Any, name: str) -> tuple[str, str]:
+    """Return a note and a warning about a label to factor out; empty if there are none."""
+    labels = encode_column(known)
+    note = warning = ""
+    if labels.n_missing:
+        has = "has" if labels.n_missing == 1 else "have"
+        what = f"{labels.n_missing:,} of {labels.n_points:,} points {has} no {name!s:.60}"
+        note = f"{what}; nothing is factored out for {'it' if has == 'has' else 'them'}"
+    if 2 * np.count_nonzero(labels.counts == 1) > labels.n_points:
+        what = f"{labels.n_labels} different values for {labels.n_points} points"
+        warning = f"{name!r:.60} has {what}; is it a label?"
+    return note, warning
+
+
+def model_columns(model: Any) -> dict[str, Column]:
+    """Return the label columns of a model by name."""
+    from ctsne.storage.model import label_name
+
+    if model.labels_ is None:
+        return {}
+    if isinstance(model.labels_, Column):
+        return {label_name(model) or "label": model.labels_}
+    return dict(zip(model.labels_.names, model.labels_.columns, strict=True))
+
+
+# ---- records -------------------------------------------------------------------------------------
+
+
+def make_record(options: Namespace, parameters: Mapping[str, Any], **more: Any) -> Record:
+    """Return the record of an output of a command, with the parameters of an estimator."""
+    from ctsne.storage.record import Record
+
+    taken = {name: value for name, value in parameters.items() if name not in UNSHAPED}
+    elsewhere = {"labels", *(each.dest for each in PARAMETERS if each.name in taken)}
+    others = {name: x for name, x in settings_of(options).items() if name not in elsewhere}
+    labels = tuple(options.labels or ())
+    return Record(f"ctsne {options.command}", taken, labels, options=others, **more)
