@@ -129,7 +129,7 @@ def _mesh(positions: Any) -> tuple[int, ...]:
     from ctsne.layout.mesh import plan_mesh
 
     plan, _ = plan_mesh(positions.min(axis=0), positions.max(axis=0), 1.0)
-    return tuple(plan.shape)
+    return tuple(2 * n for n in plan.nodes)
 
 
 def _row(
