@@ -15,14 +15,11 @@ from inputs import Rng, pick
 
 from ctsne import (
     ConditionalTSNE,
-    affinity,
     datasets,
     distributed,
     evaluate,
     labels,
-    layout,
     load,
-    neighbors,
     pl,
     report,
     sweep,
@@ -56,7 +53,6 @@ class Data:
         names = inputs.names(rng, n)
         names[:4] = list("abab")
         self.known = names
-        self.labels = labels.encode_column(names)
         # Any kind of column, but not a broken one.
         self.column = inputs.labels(rng, n, broken=0) if rng.random() < 0.3 else names
         self.other = np.array(list("xyz"))[rng.integers(3, size=n)]
@@ -70,14 +66,6 @@ class Data:
         second = [None if self.rng.random() < 0.1 else name for name in self.other]
         return labels.encode_labels({"one": self.known, "two": second})
 
-    def lists(self) -> tuple[Any, dict[str, Any]]:
-        """Return one label column or two, and the lengths and patterns of their lists."""
-        if self.rng.random() < 0.5:
-            return self.column, {"lengths": (self.k, self.k)}
-        columns = self.columns
-        patterns = neighbors.occurring_patterns(columns)
-        return columns, {"lengths": np.full(len(patterns), 2), "patterns": patterns}
-
     @property
     def distances(self) -> np.ndarray:
         return inputs.distances(self.rng, self.X)
@@ -85,18 +73,6 @@ class Data:
     @property
     def graph(self) -> Any:
         return inputs.graph(self.rng, self.distances, int(self.rng.integers(1, self.n)))
-
-    def neighbors(self, known: bool = True) -> Any:
-        found = self.labels if known else None
-        k = max(2, int(np.ceil(self.perplexity)) + 1)
-        return neighbors.find_neighbors(self.X, found, lengths=k)
-
-    def affinities(self) -> Any:
-        return affinity.tsne_affinities(self.neighbors(False), perplexity=self.perplexity)
-
-    def layout(self) -> layout.Layout:
-        start = 1e-4 * self.rng.normal(size=(self.n, int(pick(self.rng, (1, 2, 3)))))
-        return layout.Layout(self.affinities().matrix, start)
 
     @property
     def sampled(self) -> dict[str, Any]:
@@ -313,60 +289,6 @@ def _embedding(data: Data) -> Call:
     return Call(pl.embedding, positions, color, shape=shape, **look)
 
 
-def _find_neighbors(data: Data) -> Call:
-    found, lists = data.lists()
-    return Call(
-        neighbors.find_neighbors,
-        data.X,
-        found,
-        metric=pick(data.rng, ("euclidean", "cosine")),
-        n_jobs=pick(data.rng, (1, 2)),
-        rows=pick(data.rng, (None, None, np.arange(3))),
-        recall=pick(data.rng, (1.0, 0.9)),
-        aligned=pick(data.rng, (None, None, data.flat)),
-        **lists,
-    )
-
-
-def _found_lists(data: Data) -> tuple[Any, Any]:
-    columns, lists = data.columns, {"lengths": 2}
-    return columns, neighbors.find_neighbors(data.X, columns, n_jobs=1, **lists)
-
-
-def _select_neighbors(data: Data) -> Call:
-    _, found = _found_lists(data)
-    return Call(neighbors.select_neighbors, found, np.minimum(found.lengths, 1))
-
-
-def _read_neighbors(data: Data) -> Call:
-    found, lists = data.lists()
-    return Call(
-        neighbors.read_neighbors, pick(data.rng, (data.distances, data.graph)), found, **lists
-    )
-
-
-def _balanced_lengths(data: Data) -> Call:
-    patterns = neighbors.occurring_patterns(data.columns)
-    knob = [data.strength, data.strength]
-    return Call(neighbors.balanced_lengths, data.columns, patterns, data.perplexity, knob)
-
-
-def _matched_shares(data: Data) -> Call:
-    columns, found = _found_lists(data)
-    return Call(neighbors.matched_shares, found, columns)
-
-
-def _per_column(data: Data) -> Call:
-    value = pick(data.rng, (0.5, {"one": 0.1, "two": 0.2}))
-    return Call(data.columns.per_column, value, argument="strength")
-
-
-def _encode_labels(data: Data) -> Call:
-    one, two = inputs.labels(data.rng, data.n, broken=0), data.other
-    given = pick(data.rng, ({"one": one, "two": two}, [list(data.known), list(two)], one))
-    return Call(labels.encode_labels, given, n=data.n)
-
-
 def _maps(data: Data) -> Call:
     if data.rng.random() < 0.2:
         return Call(pl.maps, small_sweep())
@@ -398,40 +320,6 @@ def _other_share(data: Data) -> Call:
     return Call(pl.other_share, data.rng.random(data.n), data.known, by=by)
 
 
-def _start(data: Data) -> Call:
-    n_components = int(pick(data.rng, (1, 2, 3)))
-    init = pick(
-        data.rng, ("pca", "random", "spectral", data.rng.normal(size=(data.n, n_components)))
-    )
-    matrix = data.affinities().matrix
-    rng = np.random.default_rng(0)
-    return Call(layout.start_positions, init, n_components, X=data.X, matrix=matrix, rng=rng)
-
-
-def _layout(data: Data) -> Call:
-    weights = layout.pair_weights(data.columns, [0.1, 0.3])
-    return Call(
-        layout.Layout,
-        data.affinities().matrix,
-        1e-4 * data.flat,
-        layout.Schedule(),
-        weights=pick(data.rng, (None, weights)),
-        dof=pick(data.rng, (1, 0.5, 3)),
-        n_jobs=1,
-    )
-
-
-def _conditioned(function: Callable[..., Any], knob: str) -> Callable[[Data], Call]:
-    return lambda data: Call(
-        function,
-        data.neighbors(),
-        data.labels,
-        perplexity=data.perplexity,
-        **{knob: data.strength or 1.0},
-        n_jobs=pick(data.rng, (1, 1, 2)),
-    )
-
-
 def _of_data(function: Callable[..., Any]) -> Callable[[Data], Call]:
     return lambda data: Call(function, data.either_map(), data.X, data.column, **data.measured)
 
@@ -458,63 +346,8 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "datasets.make_synthetic": lambda data: Call(
         datasets.make_synthetic, data.n, random_state=int(data.rng.integers(9))
     ),
-    "labels.encode_column": lambda data: Call(
-        labels.encode_column, inputs.labels(data.rng, data.n), n=data.n
-    ),
-    "labels.Column.take": lambda data: Call(data.labels.take, np.arange(3)),
-    "labels.encode_labels": _encode_labels,
-    "labels.Labels.describe": lambda data: Call(data.columns.describe),
-    "labels.Labels.nested": lambda data: Call(data.columns.nested),
-    "labels.Labels.take": lambda data: Call(data.columns.take, np.arange(3)),
-    "labels.Labels.keep": lambda data: Call(data.columns.keep, [0]),
-    "labels.Labels.per_column": _per_column,
-    "neighbors.occurring_patterns": lambda data: Call(neighbors.occurring_patterns, data.columns),
-    "neighbors.find_neighbors": _find_neighbors,
-    "neighbors.select_neighbors": _select_neighbors,
-    "neighbors.read_neighbors": _read_neighbors,
-    "neighbors.balanced_lengths": _balanced_lengths,
-    "neighbors.fill_lengths": lambda data: Call(
-        neighbors.fill_lengths, (data.k, 1), data.columns.keep([0, 1]), (0, 3), data.n
-    ),
-    "neighbors.joint_lengths": lambda data: Call(
-        neighbors.joint_lengths, pick(data.rng, ((0,), (0, 1), (0, 2, 3))), data.perplexity
-    ),
-    "neighbors.paper_lengths": lambda data: Call(
-        neighbors.paper_lengths, pick(data.rng, ((0,), (0, 1), (0, 2, 3))), data.perplexity
-    ),
-    "neighbors.merge_neighbors": lambda data: Call(
-        neighbors.merge_neighbors, data.neighbors(), data.k
-    ),
-    "neighbors.matched_shares": _matched_shares,
     "sweep.SweepResult.targets": lambda data: Call(small_sweep().targets, data.strength),
     "labels.combine_columns": lambda data: Call(labels.combine_columns, [data.known, data.other]),
-    "labels.Column.describe": lambda data: Call(data.labels.describe),
-    "labels.Column.per_label": lambda data: Call(
-        data.labels.per_label, pick(data.rng, (0.5, dict.fromkeys("abcd", 0.1))), argument="beta"
-    ),
-    "affinity.tsne_affinities": lambda data: Call(
-        affinity.tsne_affinities, data.neighbors(False), perplexity=data.perplexity
-    ),
-    "affinity.revised_affinities": _conditioned(affinity.revised_affinities, "beta"),
-    "affinity.balanced_affinities": _conditioned(affinity.balanced_affinities, "strength"),
-    "affinity.joint_affinities": _conditioned(affinity.joint_affinities, "strength"),
-    "affinity.beta_from_odds": lambda data: Call(affinity.beta_from_odds, data.labels, 3.0),
-    "affinity.joint_odds": lambda data: Call(affinity.joint_odds, data.strength),
-    "affinity.random_share": lambda data: Call(affinity.random_share, data.labels),
-    "layout.align": lambda data: Call(
-        layout.align, data.flat, data.rng.normal(size=(data.n, pick(data.rng, (1, 2, 2, 2))))
-    ),
-    "layout.pair_weights": lambda data: Call(layout.pair_weights, data.columns, [0.1, 0.3]),
-    "layout.PairWeights.mean_log_weight": lambda data: Call(
-        layout.pair_weights(data.columns, [0.1, 0.3]).mean_log_weight, data.affinities().matrix
-    ),
-    "layout.start_positions": _start,
-    "layout.Layout": _layout,
-    "layout.Layout.run": lambda data: Call(data.layout().run, int(data.rng.integers(1, 6))),
-    "layout.Layout.advance": lambda data: Call(data.layout().advance, int(data.rng.integers(1, 6))),
-    "layout.Layout.loss": lambda data: Call(data.layout().loss),
-    "layout.Layout.gradient": lambda data: Call(data.layout().gradient),
-    "layout.Schedule.at": lambda data: Call(layout.Schedule().at, int(data.rng.integers(500))),
     "evaluate.adjusted_jaccard": _of_data(evaluate.adjusted_jaccard),
     "evaluate.adjusted_rnx": _of_data(evaluate.adjusted_rnx),
     "evaluate.rnx_curve": lambda data: Call(
@@ -531,6 +364,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "evaluate.DataNeighbors.adjusted": lambda data: Call(
         data.data_neighbors().adjusted, data.map_neighbors().indices[:, : data.k]
     ),
+    "evaluate.DataNeighbors.of_rows": lambda data: Call(data.data_neighbors().of_rows, slice(0, 3)),
     "evaluate.DataNeighbors.without_labels": lambda data: Call(
         data.data_neighbors().without_labels
     ),
@@ -551,7 +385,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
         evaluate.measure_map, data.map, data.data_neighbors(), other=data.other, n_jobs=1
     ),
     "evaluate.summarize_diagnostics": lambda data: Call(
-        evaluate.summarize_diagnostics, data.affinities().diagnostics
+        evaluate.summarize_diagnostics, small_model().diagnostics_
     ),
     "evaluate.expected_laplacian": lambda data: Call(evaluate.expected_laplacian, data.column),
     "evaluate.expected_lisi": lambda data: Call(evaluate.expected_lisi, data.column),

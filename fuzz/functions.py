@@ -40,6 +40,10 @@ EXCLUDED = ("n_iter", "verbose", "progress", "argument")
 MAY_BE_NAN = ("ConditionalTSNE.place", "evaluate.", "sweep.", "tl.evaluate", "tl.sweep")
 
 
+#: The public part of modules that other modules use too.
+PUBLIC = {"labels": ("combine_columns",)}
+
+
 def public_names() -> set[str]:
     """Return every public function, and every public method of a public class."""
     found = set()
@@ -51,7 +55,7 @@ def public_names() -> set[str]:
             found.add(module_name)
         if not inspect.ismodule(module):
             continue
-        for name in module.__all__:
+        for name in PUBLIC.get(module_name, module.__all__):
             value = getattr(module, name)
             if inspect.isclass(value):
                 # A dataclass holds what a function returned: only its methods do something.

@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ctsne import ConditionalTSNE
 from ctsne.affinity import beta_from_odds, joint_odds
 from ctsne.datasets import Synthetic, make_synthetic
-from ctsne.labels import Column, encode_column
+from ctsne.labels import encode_column
 from ctsne.layout import Layout
 from ctsne.neighbors.alignment import align_points, commuting_share
 
@@ -127,7 +127,7 @@ def test_attributes(data: Synthetic) -> None:
     assert model.diagnostics_.matched is not None and len(model.diagnostics_.matched) == 300
     assert model.diagnostics_.alignment == "none" and not model.diagnostics_.alignment_scores
     assert (model.strength_, model.beta_, model.mixing_) == (0.6, None, None)
-    assert isinstance(model.labels_, Column) and model.labels_.names == ("blue", "orange")
+    assert model.labels_ is not None and model.labels_.combined.names == ("blue", "orange")
     assert not hasattr(model, "feature_names_in_")
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne.labels import Column, Labels, encode_column, encode_labels
+from ctsne.labels import Labels, encode_column, encode_labels
 
 DONOR = [1, 1, 2, 3, 3, 2]
 BATCH = ["a", "a", "b", "a", None, "b"]
@@ -68,14 +68,15 @@ def test_all_kinds_of_columns_are_read(labels: Any, names: tuple[str, ...], n: i
 )
 def test_one_column_is_read_as_before(labels: Any) -> None:
     found, plain = encode_labels(labels, n=6), encode_column(BATCH)
-    assert isinstance(found, Column)
-    np.testing.assert_array_equal(found.codes, plain.codes)
-    np.testing.assert_array_equal(found.counts, plain.counts)
-    assert found.names == plain.names
+    (column,) = found.columns
+    assert found.combined is column and found.codes.shape == (6, 1)
+    np.testing.assert_array_equal(column.codes, plain.codes)
+    np.testing.assert_array_equal(column.counts, plain.counts)
+    assert column.names == plain.names
 
 
 def test_tuples_are_labels_not_columns() -> None:
-    assert isinstance(encode_labels([("a", 1), ("b", 2), ("a", 1)]), Column)
+    assert encode_labels([("a", 1), ("b", 2), ("a", 1)]).n_columns == 1
 
 
 def test_combined_labels_hold_every_combination_that_occurs() -> None:

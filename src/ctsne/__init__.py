@@ -1,9 +1,9 @@
 """Conditional t-SNE: maps of your data with known labels factored out.
 
-:class:`ConditionalTSNE` runs the whole pipeline, and :func:`load` reads a model that it saved. Its
-stages are ``ctsne.neighbors``, ``ctsne.affinity`` and ``ctsne.layout``. ``ctsne.evaluate`` measures
-maps, ``ctsne.sweep`` compares many of them, ``ctsne.pl`` draws figures, ``ctsne.report`` writes an
-interactive page, ``ctsne.tl`` works on AnnData objects, and ``ctsne.distributed`` on a cluster.
+:class:`ConditionalTSNE` runs the whole pipeline, and :func:`load` reads a model that it saved.
+``ctsne.evaluate`` measures maps, ``ctsne.sweep`` compares many of them, ``ctsne.pl`` draws figures,
+``ctsne.report`` writes an interactive page, ``ctsne.tl`` works on AnnData objects, and
+``ctsne.distributed`` on a cluster. All other modules are private.
 
 Everything is loaded at first use, so that importing the package is fast.
 """
@@ -15,13 +15,10 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from ctsne import (
-        affinity,
         datasets,
         distributed,
         evaluate,
         labels,
-        layout,
-        neighbors,
         pl,
         report,
         sweep,
@@ -37,14 +34,11 @@ __all__ = [
     "ConditionalTSNE",
     "Placement",
     "__version__",
-    "affinity",
     "datasets",
     "distributed",
     "evaluate",
     "labels",
-    "layout",
     "load",
-    "neighbors",
     "pl",
     "report",
     "sweep",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,32 +10,42 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ctsne._core import page_html
 from ctsne._core.checks import (
     check_count,
     check_finite,
+    check_jobs,
     check_matrix,
     check_names,
     check_same_rows,
 )
+from ctsne._core.components import Projection
 from ctsne._core.messages import warn
-from ctsne.fit.conditioning import by_column, knob_value
-from ctsne.fit.display import fitted_html, with_page
-from ctsne.fit.fitting import Fitting, StageLog
+from ctsne.fit.fit import Fit
 from ctsne.fit.memory import check_memory
-from ctsne.labels import Column, Labels, encode_labels
-from ctsne.labels.columns import listed_columns, name_of, without_unused
+from ctsne.fit.progress import StageLog
+from ctsne.fit.summary import fitted_html, with_page
+from ctsne.labels import Labels, encode_labels
+from ctsne.labels.columns import given_columns
 from ctsne.layout import Layout
 from ctsne.methods import is_used
-from ctsne.placing.new_points import Kept, NewPoints
-from ctsne.settings import Parameters, check_settings
-from ctsne.storage.model import NOT_KEPT, Saved
+from ctsne.placing.build import LazyReference, source_of
+from ctsne.placing.extend import check_extendable, moved_distance, start_extended
+from ctsne.placing.place import Placement, check_points, place, place_in, reference_of
+from ctsne.placing.reference import Reference
+from ctsne.settings import Parameters, check_settings, knob_by_column
+from ctsne.storage.model import NOT_KEPT, save_model
 
 
-class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoints, BaseEstimator):  # type: ignore[misc]
+class ConditionalTSNE(
+    Parameters,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """t-SNE map with known labels factored out.
 
     A label such as a batch, a donor or a known cluster often dominates a t-SNE map. Without its
@@ -137,7 +148,7 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         Per point: sigma, effective perplexity, share of weight on other labels, largest weight,
         match in other labels, and whether the perplexity was reached; also recall and alignment.
     labels_ : Column, Labels or None
-        The labels as they were read.
+        The labels as they were read: names of the columns, and for each its labels and codes.
     strength_, beta_ : float, mapping of label to float, or None
         The value that was used: given, default, or found for ``mixing``; None if it had no effect.
         With several label columns, a mapping of column name to float.
@@ -194,11 +205,11 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         >>> from ctsne.datasets import make_synthetic
         >>> data = make_synthetic(300, random_state=0)
         >>> model = ConditionalTSNE(n_iter=100, random_state=0).fit(data.X, labels=data.known)
-        >>> model.labels_.names, model.strength_
+        >>> model.labels_.columns[0].names, model.strength_
         (('blue', 'orange'), 0.6)
         """
         matrix = check_matrix(X)
-        for column in listed_columns(labels):
+        for column in given_columns(labels):
             check_same_rows(X, column)
         check_same_rows(X, self.align, argument="align")
         known = _encoded(labels, matrix.shape[0])
@@ -212,19 +223,19 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         if settings.labels is not None:
             log.stage(f"labels: {settings.labels.describe()}")
         log.stage(f"memory: {check_memory(matrix, settings)}")
-        fitting = Fitting(matrix, settings, log)
+        fit = Fit(matrix, settings, log)
         # Attributes are set only after everything that can fail.
         try:
-            stopped = fitting.run()
+            stopped = fit.run()
         finally:  # keeps the map even if the callback fails
-            self._keep_map(fitting.layout, log)
+            self._keep_map(fit.layout, log)
             validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
-            self.labels_, self._label_name, self._record = known, name_of(labels), None
-            self._take(fitting)
+            self.labels_, self._record = known, None
+            self._take(fit)
         if not stopped:
-            fitting.correct()
-            self._keep_map(fitting.layout)
-            self._take(fitting)
+            fit.correct()
+            self._keep_map(fit.layout)
+            self._take(fit)
         return self
 
     def fit_transform(
@@ -281,42 +292,225 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
             log.run(self._layout, count)
         finally:
             self._keep_map(self._layout, log)
-            self._kept = Kept(self._kept.fitted)  # the map has changed
+            self._lazy_reference.forget()  # the map has changed
         return self
 
-    def _adopt(
-        self, matrix: Any, labels: Column | Labels | None, embedding: NDArray[np.float32]
+    def place(
+        self,
+        X: ArrayLike,
+        labels: object = None,
+        *,
+        aligned: ArrayLike | None = None,
+        perplexity: float | None = None,
+    ) -> Placement:
+        """Place new points in the map, which stays as it is, with diagnostics.
+
+        Each new point goes where its nearest points of the map attract it, by the similarities of
+        the method and with its label factored out. New points do not feel each other, so their
+        positions depend neither on their order nor on which of them are placed together. One
+        exception: if the map was aligned, the shift of a label (with several columns, of a
+        combination) that is not in it is estimated from all points given with that label.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (m, d)
+            Features, with the columns of the fit; distances to the points of the map, of shape
+            (m, n), with ``metric="precomputed"``.
+        labels : array-like of shape (m,), optional
+            The labels to factor out. Points without a label, or with a missing one, are placed next
+            to their nearest points of any label; a label that is not in the map differs from all.
+        aligned : array-like, shape (m, d'), optional
+            The new points in the representation that ``align`` was in the fit; only if that was
+            an array.
+        perplexity : float, optional
+            Effective number of neighbours that determine the position of a new point, at most a
+            third of the points of the map. The default is half of the perplexity of the fit, and
+            at most 15.
+
+        Returns
+        -------
+        Placement
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ConditionalTSNE(n_iter=100, random_state=0)
+        >>> model = model.fit(data.X[:200], labels=data.known[:200])
+        >>> placed = model.place(data.X[200:], labels=data.known[200:])
+        >>> placed.embedding.shape, bool(placed.far.mean() < 0.02)
+        ((100, 2), True)
+        """
+        return place_in(self, X, labels, aligned=aligned, perplexity=perplexity)
+
+    def transform(
+        self,
+        X: ArrayLike,
+        labels: object = None,
+        *,
+        aligned: ArrayLike | None = None,
+        perplexity: float | None = None,
+    ) -> NDArray[np.float32]:
+        """Place new points in the map, which stays as it is.
+
+        The points of the fit land next to their positions in the map, not on them.
+
+        Parameters
+        ----------
+        X, labels, aligned, perplexity
+            As in :meth:`place`.
+
+        Returns
+        -------
+        ndarray of float32, shape (m, n_components)
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ConditionalTSNE(n_iter=100, random_state=0)
+        >>> model = model.fit(data.X[:200], labels=data.known[:200])
+        >>> model.transform(data.X[200:], labels=data.known[200:]).shape
+        (100, 2)
+        """
+        return self.place(X, labels, aligned=aligned, perplexity=perplexity).embedding
+
+    def extend(
+        self,
+        X: ArrayLike,
+        labels: object = None,
+        *,
+        aligned: ArrayLike | None = None,
+        n_iter: int = 250,
     ) -> Self:
+        """Take new points into the map, and run it on with all points free.
+
+        The new points are placed first. Then the similarities of all points are computed with the
+        settings of the fit and the strength (or beta) it found, and the map is continued without
+        early exaggeration, so that it stays recognisable.
+
+        Parameters
+        ----------
+        X, labels, aligned
+            As in :meth:`place`.
+        n_iter : int, default=250
+            Number of iterations.
+
+        Returns
+        -------
+        ConditionalTSNE
+            With the points of the map first in ``embedding_``, and the new ones after them.
+            Parameters with an entry per point or per label have entries for the new ones.
+            ``procrustes_`` says how much the former have moved, from 0 (not at all, apart from
+            position, turn and scale) to 1.
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ConditionalTSNE(n_iter=400, random_state=0)
+        >>> model = model.fit(data.X[:200], labels=data.known[:200])
+        >>> model = model.extend(data.X[200:], labels=data.known[200:], n_iter=50)
+        >>> model.embedding_.shape, model.procrustes_ < 0.1
+        ((300, 2), True)
+        """
+        check_is_fitted(self)
+        check_extendable(self.metric)
+        count = check_count(n_iter, "n_iter", low=1)
+        request, n_jobs = check_points(self, X, labels, aligned), check_jobs(self.n_jobs)
+        reference = reference_of(self)
+        placed = place(reference, request, shifts={}, n_jobs=n_jobs)
+        before, done, mixed = self.embedding_, self.n_iter_, self.mixing_ is not None
+        fit, known, grown, log = start_extended(
+            self, reference, request, labels, placed, count, n_jobs
+        )
+        try:
+            log.run(fit.layout, count)
+        finally:  # keeps the map even if the callback fails
+            self._keep_map(fit.layout, log)
+            self.n_iter_ += done
+            self.labels_ = known
+            self.set_params(**grown)
+            if mixed:
+                fit.measure()
+            self._take(fit, projection=reference.projection)
+            self.procrustes_ = moved_distance(before, self.embedding_[: len(before)])
+        return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, to place new points later or elsewhere.
+
+        The file is not a pickle, so it is safe to load one from others. It holds the parameters,
+        the map, labels and diagnostics, and everything that :meth:`place` needs, but not the
+        similarities and the data as they were given. It is about as large as the features (reduced
+        ones if there is a PCA) in memory. Equal models give equal bytes.
+
+        Parameters
+        ----------
+        path : path-like
+            A file whose name ends in ``.ctsne``; replaced if it exists, whole or not at all.
+
+        Notes
+        -----
+        Labels that are text, numbers, booleans or dates keep their type; others become text. A
+        callback and a ``RandomState`` are not stored.
+
+        See Also
+        --------
+        ctsne.load
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import ctsne
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ctsne.ConditionalTSNE(n_iter=100).fit(data.X, labels=data.known)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(Path(folder) / "model.ctsne")
+        ...     again = ctsne.load(Path(folder) / "model.ctsne")
+        ...     again.transform(data.X[:50], data.known[:50]).shape
+        (50, 2)
+        """
+        check_is_fitted(self)
+        save_model(self, path)
+
+    def _adopt(self, matrix: Any, labels: Labels | None, embedding: NDArray[np.float32]) -> Self:
         """Take over a finished map of these points, instead of computing one."""
         given = self.get_params(deep=False)
-        fitting = Fitting(matrix, check_settings(given, matrix, labels), StageLog(given))
-        self._keep_map(fitting.layout)
+        fit = Fit(matrix, check_settings(given, matrix, labels), StageLog(given))
+        self._keep_map(fit.layout)
         self.embedding_, self.labels_, self._record = embedding, labels, None
         self.n_features_in_ = matrix.shape[1]
-        self._take(fitting)
+        self._take(fit)
         return self
 
-    def _take(self, fitting: Fitting) -> None:
+    def _take(self, fit: Fit, projection: Projection | None = None) -> None:
         """Keep the similarities, and the value that controlled them."""
-        given, knob = self.get_params(deep=False), fitting.settings.method.knob
-        value: Any = None
-        mixing: Any = fitting.mixing
-        if knob is not None and is_used(knob, given):
-            found = self.mixing is not None
-            value = float(fitting.settings.knob[0]) if found else knob_value(given)
-        if isinstance(self.labels_, Labels):
-            used, method = fitting.settings.labels, fitting.settings.method
-            if value is not None:
-                value = by_column(self.labels_, used, method, fitting.settings.knob)
-            if mixing is not None and used is not None and not isinstance(used, Labels):
-                place = self.labels_.columns.index(used)  # the only one that can be mixed
-                mixing = {self.labels_.names[place]: mixing}
+        settings, labels = fit.settings, self.labels_
+        knob, value, mixing = settings.method.knob, None, None
+        if knob is not None and labels is not None and is_used(knob, self.get_params(deep=False)):
+            value = knob_by_column(settings, labels)
+        if fit.mixing is not None and labels is not None and settings.labels is not None:
+            named = dict(zip(settings.labels.names, map(float, fit.mixing), strict=True))
+            mixing = named if labels.n_columns > 1 else float(fit.mixing[0])
         self.strength_ = value if knob == "strength" else None
         self.beta_ = value if knob == "beta" else None
         self.mixing_ = mixing
-        self.affinities_ = fitting.affinities.matrix
-        self.diagnostics_ = replace(fitting.affinities.diagnostics, **fitting.alignment)
-        self._kept = Kept(fitting.fitted(self.labels_))
+        self.affinities_ = fit.affinities.matrix
+        self.diagnostics_ = replace(
+            fit.affinities.diagnostics,
+            alignment=fit.alignment.name,
+            alignment_scores=fit.alignment.scores,
+        )
+        source = source_of(fit, labels)
+        if projection is not None:  # the features of the fit were projected before
+            source = replace(source, projection=projection)
+        self._lazy_reference = LazyReference(source)
 
     def _keep_map(self, layout: Layout, log: StageLog | None = None) -> None:
         """Keep the positions; if they are not finite, fail and keep the ones before."""
@@ -326,6 +520,15 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         self._layout = layout
         if log is not None:
             log.stage(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "affinities_" and "embedding_" in self.__dict__:
+            raise AttributeError(f"this model has no affinities_: {NOT_KEPT}")
+        return object.__getattribute__(self, name)  # raises the usual error
+
+    @property
+    def _reference(self) -> Reference:
+        return reference_of(self)
 
     @property
     def _n_features_out(self) -> int:
@@ -353,8 +556,8 @@ class ConditionalTSNE(Parameters, Saved, ClassNamePrefixFeaturesOutMixin, NewPoi
         return with_page(page_html(self) if facts else "", f"{facts}{diagram}")
 
 
-def _encoded(labels: Any, n: int) -> Column | Labels | None:
-    return None if labels is None else without_unused(encode_labels(labels, n=n))
+def _encoded(labels: Any, n: int) -> Labels | None:
+    return None if labels is None else encode_labels(labels, n=n).without_unused()
 
 
 def model_of_map(
@@ -365,7 +568,6 @@ def model_of_map(
     Neighbours and similarities are computed again, the map is not.
     """
     model = ConditionalTSNE(**parameters)
-    model._label_name = name_of(labels)
     known = _encoded(labels, matrix.shape[0])
     embedding = np.ascontiguousarray(positions, np.float32)
     if embedding.shape != (matrix.shape[0], model.n_components):

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from ctsne.affinity import Affinities
     from ctsne.neighbors import Neighbors
 
+    Settings = Any  # ctsne.settings.Settings, which knows this table
+    PerLabel = tuple[NDArray[np.float64], ...]  # one array per label column
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Method:
-    """One method. Its callables read the settings of a fit (``ctsne.settings.Settings``)."""
+    """One method. Its callables read the settings of a fit (:class:`ctsne.settings.Settings`)."""
 
     name: str
     title: str  # the name in texts
@@ -29,87 +32,99 @@ class Method:
     default: float
     grid: tuple[float, ...]  # values of the knob for a sweep, the weakest first
     short_grid: tuple[float, ...]  # fewer of them, for a first look at several methods
-    two_lists: bool  # search neighbours with the same label and with other labels separately
+    splits_neighbors: bool  # searches a list of neighbours per pattern of labels that differ
     # Neighbours that are searched, and that get a similarity, in units of the perplexity.
     list_length: float = 3
     row_length: float = 3
     uses: tuple[str, ...] = ()  # parameters that some other methods ignore, apart from the knob
-    # Wanted lengths of the lists, from settings and their patterns.
-    lengths: Callable[[Any, tuple[int, ...]], NDArray[np.int64]]
-    affinities: Callable[[Neighbors, Any], Affinities]
-    # The weight of differently labelled pairs in the map, per label or per label column.
-    beta_low: Callable[[Any], NDArray[np.float64]] | None = None
+    # Wanted lengths of the lists, from settings and the patterns of the lists.
+    lengths: Callable[[Settings, tuple[int, ...]], NDArray[np.int64]]
+    affinities: Callable[[Neighbors, Settings], Affinities]
+    # The weight of differently labelled pairs in the map, per label of each column.
+    beta_low: Callable[[Settings], PerLabel] | None = None
+
+    @property
+    def no_effect(self) -> float:
+        """The value of the knob that conditions nothing."""
+        return 0.0 if self.knob == "strength" else 1.0
 
     def knob_at(self, level: float) -> float:
         """Return the knob at a level from 0 to 1, from the weakest of the grid to the strongest."""
         if self.knob == "strength":
             return float(level)
         place = level * (len(self.grid) - 1)
-        below = min(int(place), len(self.grid) - 2)
-        low, high = (log10(value) for value in self.grid[below : below + 2])
-        return float(10 ** (low + (place - below) * (high - low)))
+        lower = min(int(place), len(self.grid) - 2)
+        low, high = (log10(value) for value in self.grid[lower : lower + 2])
+        return float(10 ** (low + (place - lower) * (high - low)))
 
 
-def _paper_lengths(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
+def _paper_lengths(settings: Settings, patterns: tuple[int, ...]) -> NDArray[np.int64]:
     from ctsne.neighbors import paper_lengths
 
     return paper_lengths(patterns, settings.perplexity)
 
 
-def _balanced_lengths(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
+def _balanced_lengths(settings: Settings, patterns: tuple[int, ...]) -> NDArray[np.int64]:
     from ctsne.neighbors import balanced_lengths
-    from ctsne.neighbors.patterns import read_labels
 
-    labels = read_labels(settings.labels, settings.labels.n_points)
-    assert labels is not None
-    knob = settings.knob if labels.n_columns > 1 else [settings.knob]
-    return balanced_lengths(labels, patterns, settings.perplexity, knob)
+    return balanced_lengths(settings.labels, patterns, settings.perplexity, settings.knob)
 
 
-def _joint_lengths(settings: Any, patterns: tuple[int, ...]) -> NDArray[np.int64]:
+def _joint_lengths(settings: Settings, patterns: tuple[int, ...]) -> NDArray[np.int64]:
     from ctsne.neighbors import joint_lengths
 
     return joint_lengths(patterns, settings.perplexity)
 
 
-def _common(settings: Any) -> dict[str, Any]:
-    return {"perplexity": settings.perplexity, "n_jobs": settings.n_jobs}
-
-
-def _plain(neighbors: Neighbors, settings: Any) -> Affinities:
+def _plain(neighbors: Neighbors, settings: Settings) -> Affinities:
     from ctsne.affinity import tsne_affinities
 
-    return tsne_affinities(neighbors, **_common(settings))
+    return tsne_affinities(neighbors, perplexity=settings.perplexity, n_jobs=settings.n_jobs)
 
 
-def _revised(neighbors: Neighbors, settings: Any) -> Affinities:
+def _revised(neighbors: Neighbors, settings: Settings) -> Affinities:
     from ctsne.affinity import revised_affinities
 
-    common = {"bandwidth": settings.bandwidth, **_common(settings)}
-    return revised_affinities(neighbors, settings.labels, beta=settings.knob, **common)
+    return revised_affinities(
+        neighbors,
+        settings.labels,
+        perplexity=settings.perplexity,
+        beta=settings.knob,
+        bandwidth=settings.bandwidth,
+        n_jobs=settings.n_jobs,
+    )
 
 
-def _balanced(neighbors: Neighbors, settings: Any) -> Affinities:
+def _balanced(neighbors: Neighbors, settings: Settings) -> Affinities:
     from ctsne.affinity import balanced_affinities
 
-    common = {"strength": settings.knob, **_common(settings)}
-    return balanced_affinities(neighbors, settings.labels, **common)
+    perplexity, strength, n_jobs = settings.perplexity, settings.knob, settings.n_jobs
+    return balanced_affinities(
+        neighbors, settings.labels, perplexity=perplexity, strength=strength, n_jobs=n_jobs
+    )
 
 
-def _joint(neighbors: Neighbors, settings: Any) -> Affinities:
+def _joint(neighbors: Neighbors, settings: Settings) -> Affinities:
     from ctsne.affinity import joint_affinities
 
-    common = {"strength": settings.knob, **_common(settings)}
-    return joint_affinities(neighbors, settings.labels, **common)
+    perplexity, strength, n_jobs = settings.perplexity, settings.knob, settings.n_jobs
+    return joint_affinities(
+        neighbors, settings.labels, perplexity=perplexity, strength=strength, n_jobs=n_jobs
+    )
 
 
-def _joint_below(settings: Any) -> NDArray[np.float64]:
+def _joint_beta_low(settings: Settings) -> PerLabel:
     from ctsne.affinity import beta_from_odds, joint_odds
 
-    return beta_from_odds(settings.labels, joint_odds(settings.knob))  # per label or column
+    return beta_from_odds(settings.labels, [joint_odds(strengths) for strengths in settings.knob])
 
 
 _STRENGTHS = tuple(round(0.1 * step, 1) for step in range(11))
+# Small values change little; they matter only where labels lie far apart.
+_BETAS = (
+    *(1, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8),
+    *(1e-10, 1e-13, 1e-16, 1e-20, 1e-30),
+)
 
 _TABLE = (
     Method(
@@ -120,13 +135,13 @@ _TABLE = (
         default=0.6,
         grid=_STRENGTHS,
         short_grid=_STRENGTHS[::2],
-        two_lists=True,
+        splits_neighbors=True,
         list_length=2 * JOINT_LENGTH,
         row_length=JOINT_LENGTH,
         uses=("align",),
         lengths=_joint_lengths,
         affinities=_joint,
-        beta_low=_joint_below,
+        beta_low=_joint_beta_low,
     ),
     Method(
         name="revised",
@@ -134,27 +149,9 @@ _TABLE = (
         color="#2277EE",
         knob="beta",
         default=1e-4,
-        # Small values change little; they matter only where labels lie far apart.
-        grid=(
-            1,
-            0.3,
-            0.1,
-            0.03,
-            1e-2,
-            1e-3,
-            1e-4,
-            1e-5,
-            1e-6,
-            1e-7,
-            1e-8,
-            1e-10,
-            1e-13,
-            1e-16,
-            1e-20,
-            1e-30,
-        ),
+        grid=_BETAS,
         short_grid=(1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20),
-        two_lists=True,
+        splits_neighbors=True,
         uses=("align", "bandwidth"),
         lengths=_paper_lengths,
         affinities=_revised,
@@ -167,7 +164,7 @@ _TABLE = (
         default=1.0,
         grid=_STRENGTHS,
         short_grid=_STRENGTHS[::2],
-        two_lists=True,
+        splits_neighbors=True,
         uses=("align",),
         lengths=_balanced_lengths,
         affinities=_balanced,
@@ -180,7 +177,7 @@ _TABLE = (
         default=0.1,
         grid=(1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1, 0.06, 0.03, 1e-2, 1e-3, 1e-4, 1e-8),
         short_grid=(1, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4),
-        two_lists=False,
+        splits_neighbors=False,
         lengths=_paper_lengths,
         affinities=_plain,
         beta_low=lambda settings: settings.knob,
@@ -193,7 +190,7 @@ _TABLE = (
         default=1.0,
         grid=(1.0,),
         short_grid=(1.0,),
-        two_lists=False,
+        splits_neighbors=False,
         lengths=_paper_lengths,
         affinities=_plain,
     ),
@@ -210,8 +207,8 @@ _SELECTIVE = {name for method in _TABLE for name in method.uses} | set(KNOBS)
 def is_used(name: str, parameters: Mapping[str, Any]) -> bool:
     """Return whether a parameter of the estimator has an effect, given all of them."""
     method = METHODS[parameters["method"]]
-    below_given = any(parameters.get(each) is not None for each in ("beta_low", "odds"))
-    if name == method.knob and not method.two_lists and below_given:
+    map_given = any(parameters.get(each) is not None for each in ("beta_low", "odds"))
+    if name == method.knob and not method.splits_neighbors and map_given:
         return False  # the knob conditions only the map, and odds or beta_low replaces it there
     return name not in _SELECTIVE or name == method.knob or name in method.uses
 

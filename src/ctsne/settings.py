@@ -1,9 +1,11 @@
-"""The estimator's parameters, checked against the data before any work starts."""
+"""The parameters of a fit, checked once against the data, with all that follows from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -24,18 +26,25 @@ from ctsne._core.checks import (
     is_sparse,
 )
 from ctsne._core.components import check_components
+from ctsne._core.messages import shown, value_text
 from ctsne._core.vocabulary import BANDWIDTHS, METRICS, STARTS
-from ctsne.fit import conditioning
-from ctsne.labels import Column, Labels
+from ctsne.affinity import beta_from_odds
+from ctsne.labels import Labels
 from ctsne.layout import Schedule
 from ctsne.layout.descent import Callback
 from ctsne.layout.repulsion import check_dof
-from ctsne.methods import DEFAULT_METHOD, METHODS, Method
+from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, Method, is_used, users_of
 from ctsne.neighbors.alignment import check_align
+from ctsne.neighbors.patterns import alike_counts
 
 # Points farther apart than this feel no repulsion in single precision.
 LARGEST_START = 1e5
-PerLabel = float | Mapping[Any, float] | None
+# More would leave next to nothing of the repulsion between labels.
+LARGEST_ODDS = 1e6
+# As given: a number, or numbers by label, by column, or by column and label.
+GivenNumbers = float | Mapping[Any, Any] | None
+# As checked: one array per label column, with one number per label.
+PerLabel = tuple[NDArray[np.float64], ...]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -44,12 +53,12 @@ class Parameters:
 
     n_components: int = 2
     method: str = DEFAULT_METHOD
-    mixing: PerLabel = None
-    strength: PerLabel = None
-    beta: PerLabel = None
+    mixing: GivenNumbers = None
+    strength: GivenNumbers = None
+    beta: GivenNumbers = None
     align: str | ArrayLike = "none"
-    odds: PerLabel = None
-    beta_low: PerLabel = None
+    odds: GivenNumbers = None
+    beta_low: GivenNumbers = None
     bandwidth: str = "r"
     perplexity: float = 30
     metric: str = "euclidean"
@@ -79,12 +88,11 @@ class Settings:
     """The estimator's parameters in the form that the stages take."""
 
     method: Method
-    # With several label columns, one entry per column instead of one per label.
-    knob: NDArray[np.float64]  # strength or beta per label
-    beta_low: NDArray[np.float64] | None  # requested conditioning of the map per label
+    labels: Labels | None  # the columns with something to factor out
+    knob: PerLabel  # strength or beta; empty if the method has none
+    beta_low: PerLabel | None  # requested conditioning of the map
+    mixing: NDArray[np.float64] | None  # to find the knob for, one entry per column
     align: str | NDArray[np.floating]
-    # To find the knob for; an array with one entry per column if there are several.
-    mixing: Any
     bandwidth: str
     perplexity: float
     metric: str
@@ -97,43 +105,74 @@ class Settings:
     dof: float
     n_jobs: int
     rng: np.random.Generator
-    labels: Column | Labels | None
     warnings: list[str] = field(default_factory=list)
 
-    def conditioned(self) -> Settings:
-        """Return the settings without label columns that have no effect, such as strength 0."""
+    @cached_property
+    def effective(self) -> Settings:
+        """The settings without label columns that have no effect, such as those of strength 0.
+
+        A single column stays: with beta = 1 or strength 0, the paper's methods still search
+        neighbours with the same and with other labels.
+        """
         labels = self.labels
-        if not isinstance(labels, Labels):
+        if labels is None or labels.n_columns == 1:
             return self
         effect = np.zeros(labels.n_columns, bool)
-        if self.method.two_lists or (self.method.knob is not None and self.beta_low is None):
-            effect |= self.knob != (0 if self.method.knob == "strength" else 1)
+        if self.knob and (self.method.splits_neighbors or self.beta_low is None):
+            effect |= [bool((knob != self.method.no_effect).any()) for knob in self.knob]
         if self.beta_low is not None:
-            effect |= self.beta_low != 1
-        places = np.flatnonzero(effect).tolist()
-        if len(places) == labels.n_columns:
-            return self
-        if not places:
-            none = np.empty(0)
+            effect |= [bool((beta != 1).any()) for beta in self.beta_low]
+        if not effect.any():
+            plain = METHODS["tsne"]
             return replace(
-                self, method=METHODS["tsne"], labels=None, knob=none, beta_low=None, align="none"
+                self, method=plain, labels=None, knob=(), beta_low=None, mixing=None, align="none"
             )
-        knob, beta_low = (
-            None if values is None else conditioning.of_columns(values, labels, places)
-            for values in (self.knob if len(self.knob) else None, self.beta_low)
-        )
-        kept = labels.keep(places)
+        return self.of_columns(np.flatnonzero(effect).tolist())
+
+    def of_columns(self, places: Sequence[int]) -> Settings:
+        """Return the settings of some label columns."""
+        if self.labels is None or len(places) == self.labels.n_columns:
+            return self
+
+        def kept(values: PerLabel) -> PerLabel:
+            return tuple(values[place] for place in places) if values else ()
+
         return replace(
-            self, labels=kept, knob=np.empty(0) if knob is None else knob, beta_low=beta_low
+            self,
+            labels=self.labels.keep(places),
+            knob=kept(self.knob),
+            beta_low=None if self.beta_low is None else kept(self.beta_low),
+            mixing=None if self.mixing is None else self.mixing[list(places)],
         )
+
+    @property
+    def list_labels(self) -> Labels | None:
+        """The labels that split neighbours into lists; None if the method has one list."""
+        return self.effective.labels if self.effective.method.splits_neighbors else None
+
+    @property
+    def map_beta(self) -> PerLabel | None:
+        """The conditioning of the map, requested or part of the method; None if there is none."""
+        effective = self.effective
+        beta = effective.beta_low
+        if effective.labels is None:
+            return None
+        if beta is None and effective.method.beta_low is not None:
+            beta = effective.method.beta_low(effective)
+        return None if beta is None or all((each == 1).all() for each in beta) else beta
+
+    def at_levels(self, levels: Sequence[float] | NDArray[np.float64]) -> Settings:
+        """Return the settings with the knob of each column at a level from 0 to 1."""
+        assert self.labels is not None
+        knob = tuple(
+            np.full(column.n_labels, self.method.knob_at(float(level)))
+            for column, level in zip(self.labels.columns, levels, strict=True)
+        )
+        return replace(self, knob=knob)
 
 
 def check_settings(
-    given: Mapping[str, Any],
-    X: Any,
-    labels: Column | Labels | None,
-    *,
-    y_given: bool = False,
+    given: Mapping[str, Any], X: Any, labels: Labels | None, *, y_given: bool = False
 ) -> Settings:
     """Check every parameter of an estimator against checked data; the result holds warnings."""
     n = X.shape[0]
@@ -148,45 +187,23 @@ def check_settings(
     if (X.max() == 0) if metric == "precomputed" else all_identical(X):
         warnings.append("all points of X are identical: their positions in the map mean nothing.")
     n_components = check_count(given["n_components"], "n_components", low=1, high=3)
-    mixing = conditioning.check_mixing(given, method, labels)
-    knobs = conditioning.check_knobs(given, labels)
-    beta_low = conditioning.check_below(given, labels)
+    mixing = _check_mixing(given, method, labels)
+    knobs = _check_knobs(given, labels)
+    beta_low = _check_beta_low(given, labels)
     align = check_align(given["align"], n, metric)
-    below = beta_low is not None
-    used, unlabelled = conditioning.usable_labels(method, labels, below=below, y_given=y_given)
-    if used is None:
-        method, mixing = METHODS["tsne"], None
-    knob = knobs.get(method.knob or "", np.empty(0))
-    if isinstance(labels, Labels) and used is not None and used is not labels:
-        places = conditioning.usable_places(labels)
-        knob = conditioning.of_columns(knob, labels, places) if len(knob) else knob
-        if beta_low is not None:
-            beta_low = conditioning.of_columns(beta_low, labels, places)
-        if mixing is not None:
-            each = np.asarray(mixing)[places]
-            mixing = each if len(each) > 1 else float(each[0])
-    small = None
-    if used is not None and method.two_lists:
-        small = conditioning.small_labels_warning(used, method, perplexity, knob)
-    warnings += [
-        text
-        for text in (unlabelled, small, *conditioning.unused_warnings(given))
-        if text is not None
-    ]
-    return Settings(
+    settings = Settings(
         method=method,
-        knob=knob,
+        labels=labels,
+        knob=knobs.get(method.knob or "", ()),
         beta_low=beta_low,
         mixing=mixing,
-        labels=used,
-        warnings=warnings,
-        metric=metric,
-        perplexity=perplexity,
-        n_components=n_components,
-        align=align if used is not None and method.two_lists else "none",
+        align=align if method.splits_neighbors else "none",
         bandwidth=check_choice(given["bandwidth"], "bandwidth", BANDWIDTHS),
+        perplexity=perplexity,
+        metric=metric,
         pca=check_components(given["pca"], X.shape, metric),
         recall=check_number(given["recall"], "recall", low=0.5, high=1),
+        n_components=n_components,
         init=_check_init(given["init"], n, n_components, metric),
         n_iter=check_count(given["n_iter"], "n_iter", low=1),
         schedule=_check_schedule(given, n),
@@ -194,6 +211,220 @@ def check_settings(
         n_jobs=check_jobs(given["n_jobs"]),
         rng=_generator(given["random_state"]),  # last, as it advances a RandomState
     )
+    settings, unlabelled = _with_usable_labels(settings, y_given=y_given)
+    messages = (unlabelled, _small_labels_warning(settings), *unused_warnings(given))
+    warnings += [text for text in messages if text is not None]
+    return replace(settings, warnings=warnings)
+
+
+def knob_value(given: Mapping[str, Any]) -> Any:
+    """Return the value of the method's knob: the one given, or its default."""
+    method = METHODS[given["method"]]
+    if method.knob is None:
+        return None
+    return method.default if given[method.knob] is None else given[method.knob]
+
+
+def knob_by_column(settings: Settings, labels: Labels) -> Any:
+    """Return the knob that a fit used: of its label column, or by name if there are several.
+
+    A column has one number, or a mapping of label to number if they differ. Columns that were left
+    out have the value that conditions nothing.
+    """
+    values: dict[str, Any] = dict.fromkeys(labels.names, settings.method.no_effect)
+    if settings.labels is not None:
+        for (name, column), numbers in zip(
+            settings.labels.by_name.items(), settings.knob, strict=True
+        ):
+            one = len(set(numbers.tolist())) == 1
+            values[name] = (
+                float(numbers[0]) if one else dict(zip(column.names, numbers.tolist(), strict=True))
+            )
+    return labels.one_or_by_name(list(values.values()))
+
+
+def _check_mixing(
+    given: Mapping[str, Any], method: Method, labels: Labels | None
+) -> NDArray[np.float64] | None:
+    """Return the mixing to aim at, one per label column; refuse parameters that contradict it."""
+    if given["mixing"] is None:
+        return None
+    mixing = given["mixing"]
+    values = mixing if isinstance(mixing, Mapping) else {"mixing": mixing}
+    if labels is not None:
+        values = labels.per_column(mixing, argument="mixing")
+    hint = "or a mapping from each label column to such a number"
+    numbers = [
+        check_number(
+            value,
+            f"mixing[{shown(name, 40)}]" if value is not mixing else "mixing",
+            low=0,
+            high=1,
+            hint=hint,
+        )
+        for name, value in values.items()
+    ]
+    text = f"mixing={value_text(mixing)}"
+    if method.knob is None:
+        raise ValueError(
+            f"{text} needs a method that conditions, but "
+            f'method="{method.name}" does not use labels; leave one of them out'
+        )
+    for name in KNOBS:
+        if given[name] is not None:
+            raise ValueError(
+                f"{text} finds the value of {method.knob} itself, but "
+                f"{name}={shown(given[name])} was given too; leave one of them out"
+            )
+    if not is_used(method.knob, given):
+        raise ValueError(
+            f'{text} cannot be reached with method="{method.name}" and a given odds or '
+            f"beta_low, which replaces {method.knob}; leave that out"
+        )
+    return np.array(numbers)
+
+
+def _check_knobs(given: Mapping[str, Any], labels: Labels | None) -> dict[str, PerLabel]:
+    """Check every knob that was given, and return their values per label."""
+    values = {name: given[name] for name in KNOBS if given[name] is not None}
+    knob = METHODS[given["method"]].knob
+    if knob is not None:
+        values[knob] = knob_value(given)
+    return {
+        name: _check_numbers(value, name, labels, high=1.0, open_low=name == "beta")
+        for name, value in values.items()
+    }
+
+
+def _check_beta_low(given: Mapping[str, Any], labels: Labels | None) -> PerLabel | None:
+    """Return the requested conditioning of the map, as the paper's beta per label."""
+    odds, beta_low = given["odds"], given["beta_low"]
+    if odds is not None and beta_low is not None:
+        both = f"odds={shown(odds)} and beta_low={shown(beta_low)}"
+        raise ValueError(f"{both} set the same thing; leave one of them out")
+    if beta_low is not None:
+        return _check_numbers(beta_low, "beta_low", labels, high=1.0, open_low=True)
+    if odds is None:
+        return None
+    values = _check_numbers(odds, "odds", labels, low=1.0, high=LARGEST_ODDS)
+    return () if labels is None else beta_from_odds(labels, values)
+
+
+def _check_numbers(
+    value: Any,
+    argument: str,
+    labels: Labels | None,
+    *,
+    low: float = 0.0,
+    high: float,
+    open_low: bool = False,
+) -> PerLabel:
+    """Return one number per label of each column; without labels, only check the numbers."""
+    hint = "or a mapping from each label, or label column, to such a number"
+    for name, number in _numbers_in(value, argument):
+        check_number(number, name, low=low, high=high, open_low=open_low, hint=hint)
+    return () if labels is None else labels.per_label(value, argument=argument)
+
+
+def _numbers_in(value: Any, argument: str) -> list[tuple[str, Any]]:
+    """Return every number of a mapping, which may be nested, with its name for messages."""
+    if not isinstance(value, Mapping):
+        return [(argument, value)]
+    return [
+        entry
+        for key, inner in value.items()
+        for entry in _numbers_in(inner, f"{argument}[{shown(key, 40)}]")
+    ]
+
+
+def _with_usable_labels(settings: Settings, *, y_given: bool) -> tuple[Settings, str | None]:
+    """Leave out label columns with less than two labels, and say so.
+
+    Without any column left, the method is t-SNE.
+    """
+    method, labels = settings.method, settings.labels
+    plain = replace(
+        settings,
+        method=METHODS["tsne"],
+        labels=None,
+        knob=(),
+        beta_low=None,
+        mixing=None,
+        align="none",
+    )
+    if method.knob is None and settings.beta_low is None:
+        return plain, None
+    if labels is None:
+        hint = " y is ignored: pass the labels as labels=." if y_given else ""
+        return plain, (
+            f'no labels given, so method="{method.name}" has nothing to factor out: this is plain '
+            f't-SNE. Pass labels=... to fit, or method="tsne" if that is what you want.{hint}'
+        )
+    usable = [place for place, column in enumerate(labels.columns) if column.n_labels >= 2]
+    empty = [
+        f"{name} ({column.describe()})"
+        for name, column in labels.by_name.items()
+        if column.n_labels < 2
+    ]
+    if not empty:
+        return settings, None
+    if not usable:
+        hold = f"the labels hold {labels.describe()}"
+        return plain, f"{hold}: there is nothing to factor out, so this is plain t-SNE."
+    left = f"the label column {empty[0]} is left out: it has"
+    if len(empty) > 1:
+        left = f"the label columns {' and '.join(empty)} are left out: they have"
+    return settings.of_columns(usable), f"{left} nothing to factor out."
+
+
+def _small_labels_warning(settings: Settings) -> str | None:
+    """Return a warning if labels are too small for their part of the neighbours."""
+    labels, method = settings.labels, settings.method
+    if labels is None or not method.splits_neighbors:
+        return None
+    combined, n = labels.combined, labels.n_points
+    length = min(ceil(method.row_length * settings.perplexity), n - 1)
+    share = np.full(combined.n_labels, 0.5 if method.name == "revised" else 1.0)
+    if method.name != "revised":
+        _, first = np.unique(combined.codes, return_index=True)
+        table = labels.codes[first[-combined.n_labels :]]  # without points that have no label
+        for c, column in enumerate(labels.columns):
+            half = np.full(column.n_labels, 0.5)
+            if method.name == "balanced":  # the share goes from half to that of a random draw
+                half += settings.knob[c] * ((column.counts - 1) / (n - 1) - half)
+            share *= np.append(half, 1.0)[table[:, c]]
+    wanted = np.ceil(length * share).astype(np.int64)
+    small = np.flatnonzero(alike_counts(labels) < wanted)
+    if len(small) == 0:
+        return None
+    some = [f"{combined.names[i]!s:.40} ({combined.counts[i]})" for i in small[:5]]
+    some += ["and others"] if len(small) > 5 else []
+    verb, their = ("has", "its") if len(small) == 1 else ("have", "their")
+    one, several = "label", "labels"
+    if labels.n_columns > 1:
+        one, several = "combination of labels", "combinations of labels"
+    return (
+        f"{len(small)} of {combined.n_labels} {several} {verb} too few points for {their} share of "
+        f"neighbours (up to {wanted[small].max()} others with the same {one}): "
+        f"{', '.join(some)}. Points of other labels take their place; a smaller perplexity would "
+        "avoid that."
+    )
+
+
+def unused_warnings(given: Mapping[str, Any]) -> list[str]:
+    """Return a warning per parameter that was given but is ignored by the method."""
+    messages = []
+    for name in (*KNOBS, "align"):
+        given_by_user = given[name] is not None and not np.array_equal(given[name], "none")
+        if is_used(name, given) or not given_by_user:
+            continue
+        users = users_of(name)
+        methods = " and ".join(f'"{method}"' for method in users)
+        replaced = " and a given odds or beta_low" if given["method"] in users else ""
+        value = shown(given[name]) if np.ndim(given[name]) == 0 else "..."
+        without = f'has no effect with method="{given["method"]}"{replaced}'
+        messages.append(f"{name}={value} {without}: it is for {methods}.")
+    return messages
 
 
 def _check_distances(X: Any, perplexity: float) -> None:

@@ -11,14 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from ctsne.affinity import (
-    Affinities,
-    balanced_affinities,
-    joint_affinities,
-    revised_affinities,
-    tsne_affinities,
-)
-from ctsne.affinity.columns import natural_log_shares, solve_weights, split_perplexities
+from ctsne.affinity import Affinities, tsne_affinities
+from ctsne.affinity.shares import natural_log_shares, solve_weights, split_perplexities
 from ctsne.labels import Labels, encode_column
 from ctsne.neighbors import (
     Neighbors,
@@ -33,6 +27,7 @@ from ctsne.neighbors.patterns import differing_lists
 
 from .. import reference as formulas
 from ..random_columns import Codes, as_columns, column_codes
+from .methods import balanced_affinities, joint_affinities, revised_affinities
 
 Floats = NDArray[np.float64]
 
@@ -276,25 +271,3 @@ def test_shares_among_aligned_points_start_from_those_without(nested: bool) -> N
         for each in (plain, moved)
     ]
     np.testing.assert_allclose(shares[0], shares[1], atol=1e-6)
-
-
-@pytest.mark.parametrize("strength", [np.ones(3), -0.1, 1.1, np.nan])
-def test_strengths_that_do_not_fit_are_refused(strength: Any) -> None:
-    labels = as_columns(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
-    lists = find_neighbors(np.eye(4), labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3))
-    with pytest.raises(ValueError, match="strength must"):
-        joint_affinities(lists, labels, perplexity=2, strength=strength)
-
-
-def test_lists_of_other_columns_are_refused() -> None:
-    labels = as_columns(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
-    lists = find_neighbors(np.eye(4), labels, lengths=np.ones(4, int), patterns=(0, 1, 2, 3))
-    plain = find_neighbors(np.eye(4), [0, 0, 1, 1], lengths=(1, 2))
-    for neighbors, known in ((lists, [0, 0, 1, 1]), (plain, labels)):
-        for method, knob in (
-            (joint_affinities, "strength"),
-            (balanced_affinities, "strength"),
-            (revised_affinities, "beta"),
-        ):
-            with pytest.raises(ValueError, match="neighbors has lists for the patterns"):
-                method(neighbors, known, perplexity=2, **{knob: 0.5})

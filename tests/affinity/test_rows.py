@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from ctsne import _native
-from ctsne.affinity import balanced_affinities, revised_affinities, tsne_affinities
+from ctsne.affinity import tsne_affinities
 from ctsne.affinity.rows import Rows
 from ctsne.labels import Column, encode_column
 from ctsne.neighbors import Neighbors, find_neighbors
 
 from .. import reference as formulas
+from .methods import balanced_affinities, revised_affinities
 
 Floats = NDArray[np.float64]
 

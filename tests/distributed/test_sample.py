@@ -63,7 +63,7 @@ def test_the_sample_depends_on_the_seed_and_the_rows_alone(client: Any, tmp_path
 
 def test_rare_labels_keep_their_points(client: Any) -> None:
     model = fit_sample(chunked(500), 200, labels=LABELS, estimator=SMALL)
-    counts = dict(zip(model.labels_.names, model.labels_.counts, strict=True))
+    counts = dict(zip(model.labels_.combined.names, model.labels_.combined.counts, strict=True))
     assert counts["rare"] == (LABELS == "rare").sum() == 12
     assert sum(counts.values()) == 200
 
@@ -73,7 +73,7 @@ def test_strata_need_not_be_labels(client: Any) -> None:
     parts = dd.from_pandas(frame, npartitions=3)
     plain = fit_sample(parts, 60, labels="batch", estimator=SMALL)
     strict = fit_sample(parts, 60, labels="batch", stratify=["shape", "batch"], estimator=SMALL)
-    assert plain.labels_.names == strict.labels_.names == ("blue", "orange")
+    assert plain.labels_.combined.names == strict.labels_.combined.names == ("blue", "orange")
     assert not np.array_equal(plain.embedding_, strict.embedding_)
 
 

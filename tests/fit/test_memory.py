@@ -14,7 +14,7 @@ import pytest
 from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
 from ctsne.fit import memory as _memory
-from ctsne.labels import encode_column
+from ctsne.labels import encode_labels
 from ctsne.settings import check_settings
 from ctsne.sweep import sweep
 
@@ -27,7 +27,7 @@ import numpy as np
 from ctsne import ConditionalTSNE
 from ctsne.fit.memory import map_memory
 from ctsne.settings import check_settings
-from ctsne.labels import encode_column
+from ctsne.labels import encode_labels
 
 def mebibytes(name):
     lines = open("/proc/self/status").read().splitlines()
@@ -44,7 +44,7 @@ model = ConditionalTSNE(
 model.fit(X[:500], labels=labels[:500])  # all libraries are loaded
 before = mebibytes("VmRSS")
 model.fit(X, labels=labels)
-settings = check_settings(model.get_params(), X, encode_column(labels))
+settings = check_settings(model.get_params(), X, encode_labels(labels))
 print(mebibytes("VmHWM") - before, map_memory(X.shape, settings).peak / 2**20)
 """
 
@@ -80,7 +80,7 @@ def estimate(labels: Any = None, **parameters: Any) -> _memory.MapMemory:
     labels = np.arange(20_000) % 2 if labels is None else labels
     X = np.random.default_rng(0).random((len(labels), 60))
     model = ConditionalTSNE(**parameters)
-    settings = check_settings(model.get_params(), X, encode_column(labels))
+    settings = check_settings(model.get_params(), X, encode_labels(labels))
     return _memory.map_memory((100_000, 60), settings)
 
 

@@ -19,7 +19,8 @@ from ctsne.evaluate import mixing
 from ctsne.labels import encode_labels
 from ctsne.placing import place as placing
 from ctsne.placing import reference
-from ctsne.placing.new_points import Kept, new_label_shifts, place_in
+from ctsne.placing.build import LazyReference
+from ctsne.placing.place import new_label_shifts, place_in
 
 # New labels of the tests are made up, so that some of their points are far from the others.
 pytestmark = pytest.mark.filterwarnings("ignore:.*new points have no neighbour:UserWarning")
@@ -236,7 +237,7 @@ def test_fields_of_new_combinations_are_bounded(monkeypatch: pytest.MonkeyPatch)
     given = frame[NEW].assign(batch=None).reset_index(drop=True)  # five new combinations
     placed = model.transform(X[NEW], given)
     assert len(model._reference._new_places) == 5
-    model._kept = Kept(model._kept.fitted)
+    model._lazy_reference.forget()
     monkeypatch.setattr(reference, "MOST_NODES", 0)
     np.testing.assert_array_equal(model.transform(X[NEW], given), placed)
     assert len(model._reference._new_places) == 1
@@ -372,12 +373,12 @@ def test_extending(parameters: dict[str, Any]) -> None:
         beta = {**beta, "green": 0.055}
     assert (model.strength_, model.beta_) == (strength, beta)
     assert model.affinities_.shape == (300, 300)
-    assert model.labels_.names == ("blue", "orange", "green")
+    assert model.labels_.columns[0].names == ("blue", "orange", "green")
     assert model.labels_.codes[OLD].tolist() == [int(label == "orange") for label in LABELS[OLD]]
     assert 0 < model.procrustes_ < 0.2
     # It goes on like any other model, and without what only a fit leaves.
     assert model.transform(X[:3], LABELS[:3]).shape == (3, before.shape[1])
-    model._kept = Kept(None, model._reference)
+    model._lazy_reference = LazyReference(None, model._reference)
     assert len(model.extend(X[:9], LABELS[:9], n_iter=2).resume(2).embedding_) == 309
 
 

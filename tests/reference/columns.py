@@ -253,7 +253,11 @@ def column_rows(
         for i in range(n):
             there = np.where(lengths[i] > 0, shares[i], 0.0)
             there = there if there.sum() > 0 else lengths[i].astype(float)
-            kept[i] = np.minimum(divided_row(there / there.sum(), (row + 1) // 2), lengths[i])
+            kept[i] = divided_row(there / there.sum(), (row + 1) // 2)
+            if kept[i, 0] == 0 < lengths[i, 0]:  # the nearest one that differs in nothing stays
+                kept[i, 0] += 1
+                kept[i, 1 + kept[i, 1:].argmax()] -= 1
+            kept[i] = np.minimum(kept[i], lengths[i])
             while kept[i].sum() < (row + 1) // 2:
                 kept[i, next(m for m in range(len(patterns)) if kept[i, m] < lengths[i, m])] += 1
     for i in range(n):

@@ -27,7 +27,7 @@ from ctsne.evaluate import (
     laplacian,
     measure_map,
 )
-from ctsne.labels import encode_column
+from ctsne.labels import encode_labels
 from ctsne.layout import align
 from ctsne.settings import DEFAULTS, check_settings
 from ctsne.sweep import SweepResult, load_sweep, sweep, worker
@@ -107,13 +107,13 @@ def test_aligned_maps_are_those_of_the_estimator(tmp_path: Path) -> None:
 
 def test_neighbours_are_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     searches = []
-    search = worker.search_neighbors
+    search = worker.neighbors_of
 
-    def counted(*arguments: Any) -> Any:
+    def counted(*arguments: Any, **more: Any) -> Any:
         searches.append(arguments)
-        return search(*arguments)
+        return search(*arguments, **more)
 
-    monkeypatch.setattr(worker, "search_neighbors", counted)
+    monkeypatch.setattr(worker, "neighbors_of", counted)
     run()
     assert len(searches) == 1
 
@@ -264,7 +264,7 @@ def test_a_failed_setting_is_reported_and_not_fatal(
     affinities_of = worker.affinities_of
 
     def failing(neighbors: Any, settings: Any) -> Any:
-        if settings.knob[0] == 0.1:
+        if settings.knob[0][0] == 0.1:
             raise MemoryError("no room for this one")
         return affinities_of(neighbors, settings)
 
@@ -289,7 +289,7 @@ def test_a_map_after_a_failed_one_is_not_taken_for_another(
     affinities_of = worker.affinities_of
 
     def failing(neighbors: Any, settings: Any) -> Any:
-        if settings.knob[0] == 0.1:
+        if settings.knob[0][0] == 0.1:
             raise MemoryError
         return affinities_of(neighbors, settings)
 
@@ -549,7 +549,7 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
 @pytest.mark.parametrize(("n", "rate"), [(60, 360), (400, 2400), (4800, 4800)])
 def test_few_points_take_shorter_steps_on_a_path(n: int, rate: float) -> None:
     data = make_synthetic(n, random_state=0)
-    settings = check_settings(DEFAULTS, data.X, encode_column(data.known))
+    settings = check_settings(DEFAULTS, data.X, encode_labels(data.known))
     matrix = sp.csr_array(sp.eye_array(n) / n)
     layout, n_iter = worker._next_on_path(matrix, data.X[:, :2], settings)
     assert layout.schedule.learning_rate == rate

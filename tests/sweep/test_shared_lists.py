@@ -12,13 +12,13 @@ from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import DataNeighbors, data_neighbors, measure_map
 from ctsne.fit.pipeline import alignment_of, neighbors_of
-from ctsne.labels import encode_column
+from ctsne.labels import encode_labels
 from ctsne.settings import DEFAULTS, Settings, check_settings
 from ctsne.sweep import sweep, worker
 from ctsne.sweep.worker import lists_for, shared_neighbors
 
 DATA = make_synthetic(200, random_state=0)
-LABELS = encode_column(DATA.known)
+LABELS = encode_labels(DATA.known)
 MOVED = DATA.X + 3.0 * (DATA.known == "blue")[:, None]
 
 
@@ -34,15 +34,15 @@ def settings_with(**parameters: Any) -> Settings:
 def test_measures_read_true_neighbors_though_the_search_was_approximate(
     align: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search = worker.search_neighbors
+    search = worker.neighbors_of
 
-    def approximate(*arguments: Any) -> Any:
-        exact = search(*arguments)
+    def approximate(*arguments: Any, **more: Any) -> Any:
+        exact = search(*arguments, **more)
         wrong = exact.indices.copy()
         wrong[:, 0] = wrong[:, 1]
         return replace(exact, indices=wrong, recall=0.9)
 
-    monkeypatch.setattr(worker, "search_neighbors", approximate)
+    monkeypatch.setattr(worker, "neighbors_of", approximate)
     base = ConditionalTSNE(perplexity=10, n_iter=60, random_state=0, align=align)
     grid = {"method": "joint", "strength": 0.5}
     (swept,) = sweep(DATA.X, DATA.known, grid, estimator=base, progress=False).maps
@@ -56,13 +56,13 @@ def test_measures_read_true_neighbors_though_the_search_was_approximate(
 
 def test_every_alignment_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     searches = []
-    search = worker.search_neighbors
+    search = worker.neighbors_of
 
-    def counted(*arguments: Any) -> Any:
+    def counted(*arguments: Any, **more: Any) -> Any:
         searches.append(arguments)
-        return search(*arguments)
+        return search(*arguments, **more)
 
-    monkeypatch.setattr(worker, "search_neighbors", counted)
+    monkeypatch.setattr(worker, "neighbors_of", counted)
     every: list[Any] = ["none", "mean", "mean", MOVED, "none", MOVED.copy()]
     settings = [settings_with(align=align) for align in every]
     found = shared_neighbors([*settings, settings_with(method="tsne")], data_with(k=8))

@@ -4,11 +4,14 @@ Each method turns :class:`~ctsne.neighbors.Neighbors` into :class:`Affinities`: 
 matrix that sums to one, and diagnostics of every point.
 """
 
-from ctsne.affinity.balanced import balanced_affinities
-from ctsne.affinity.joint import beta_from_odds, joint_affinities, joint_odds
-from ctsne.affinity.paper import revised_affinities, tsne_affinities
 from ctsne.affinity.result import Affinities, Diagnostics
-from ctsne.affinity.weights import random_share
+from ctsne.affinity.similarities import (
+    balanced_affinities,
+    joint_affinities,
+    revised_affinities,
+    tsne_affinities,
+)
+from ctsne.affinity.weights import beta_from_odds, joint_odds
 
 __all__ = [
     "Affinities",
@@ -17,7 +20,6 @@ __all__ = [
     "beta_from_odds",
     "joint_affinities",
     "joint_odds",
-    "random_share",
     "revised_affinities",
     "tsne_affinities",
 ]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, logsumexp, softmax
 
-from ctsne.affinity.balanced import solve_weight
 from ctsne.affinity.rows import Rows
+from ctsne.affinity.shares import solve_weight
 from ctsne.affinity.weights import LEAST_MATCHED, Floats
 from ctsne.neighbors import Neighbors
 from ctsne.neighbors.matching import SMOOTHED
@@ -46,6 +46,9 @@ class FittedColumn:
         Share of other labels in the rows of the fit.
     matched : ndarray of float64, shape (n,)
         How well the points of the map are matched.
+    alpha, beta : ndarray of float64, shape (L,)
+        Weights of pairs with the same label and with different labels in the map; ones if it is
+        not conditioned.
     """
 
     codes: Codes
@@ -53,6 +56,8 @@ class FittedColumn:
     knob: Floats
     share: Floats
     matched: Floats
+    alpha: Floats
+    beta: Floats
 
     def known(self, codes: Codes) -> NDArray[np.bool_]:
         """Return which codes are labels of the map: neither missing nor new."""

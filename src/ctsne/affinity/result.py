@@ -41,22 +41,22 @@ class Diagnostics:
         exact.
     matched : ndarray or None
         How well the point is matched by points of other labels, from 0, no counterpart, to 1; see
-        :func:`ctsne.neighbors.matched_shares`. None if the similarities do not use labels.
+        ``docs/joint.md``. None if the similarities do not use labels.
     alignment : str
         How points of other labels were aligned: the name of an alignment, or ``"array"``.
     alignment_scores : dict of str to float
         How well each alignment commutes, if one was chosen from several.
     column_shares, column_matched : dict of str to ndarray
-        With several label columns, by the name of each: the share of the row's weight on points
-        that differ in it, and how well the point is matched by such points. ``other_share`` is
-        then the weight on points that differ in any column, ``matched`` the smallest of all
-        columns. Empty otherwise.
+        By the name of each label column: the share of the row's weight on points that differ in
+        it, and how well the point is matched by such points. ``other_share`` is the weight on
+        points that differ in any column, ``matched`` the smallest of all columns. Empty if the
+        similarities do not use labels.
 
     Examples
     --------
     >>> from ctsne.affinity import tsne_affinities
     >>> from ctsne.neighbors import find_neighbors
-    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], lengths=2)
+    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], k_same=2)
     >>> diagnostics = tsne_affinities(neighbors, perplexity=1.5).diagnostics
     >>> diagnostics.perplexity.round(6).tolist(), diagnostics.reached.tolist()
     ([1.5, 2.0, 1.5], [True, False, True])
@@ -108,7 +108,7 @@ class Affinities:
     --------
     >>> from ctsne.affinity import tsne_affinities
     >>> from ctsne.neighbors import find_neighbors
-    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], lengths=2)
+    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], k_same=2)
     >>> tsne_affinities(neighbors, perplexity=2).matrix.toarray().round(3)
     array([[0.   , 0.167, 0.167],
            [0.167, 0.   , 0.167],

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 import ctsne._native as _native
 from ctsne._core.checks import check_jobs
-from ctsne.affinity.result import Affinities, Diagnostics, symmetric_matrix
+from ctsne.affinity.result import Diagnostics
 from ctsne.affinity.weights import Floats
 from ctsne.neighbors import Neighbors
 
@@ -66,15 +66,6 @@ class Rows:
             recall=self._neighbors.recall,
         )
         return rows, diagnostics, found
-
-    def affinities(
-        self, precisions: Floats, reached: NDArray[np.bool_], *, shares: Floats | None = None
-    ) -> Affinities:
-        """Compute the rows as in `similarities`, and symmetrise them."""
-        rows, diagnostics, _ = self.similarities(precisions, reached, shares=shares)
-        return Affinities(
-            symmetric_matrix(self._neighbors.indices, rows, self._n_jobs), diagnostics
-        )
 
     def _per_list(self, precisions: Floats) -> Floats:
         if precisions.ndim == 1:

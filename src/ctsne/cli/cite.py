@@ -217,7 +217,7 @@ def _finished(
     conditional = any(method.knob is not None for method in used)
     # Separate searches for the same and for other labels come from the second paper.
     cited = [TSNE] * any(method.knob is None for method in used) + [ORIGINAL] * conditional
-    cited += [REVISED] * any(method.two_lists for method in used)
+    cited += [REVISED] * any(method.splits_neighbors for method in used)
     versions = {name: _cut(number) for name, number in record.versions.items()}
     number = versions.pop("ctsne", "[version]")
     name = "conditional t-SNE" if conditional else "t-SNE"

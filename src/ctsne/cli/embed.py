@@ -97,7 +97,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the map; with ``expect``, only if the data have this checksum."""
-    from ctsne.fit.fitting import point_diagnostics
+    from ctsne.fit.summary import point_diagnostics
     from ctsne.storage.model import save_model
     from ctsne.storage.record import fit_results, input_files
 
@@ -204,7 +204,7 @@ def _measures(
 ) -> dict[str, float | None]:
     """Measure a map; None for measures that the data do not allow."""
     from ctsne.evaluate import data_neighbors, measure_map
-    from ctsne.fit.fitting import point_diagnostics
+    from ctsne.fit.summary import point_diagnostics
 
     found: dict[str, float] = {"kl_divergence": float(model.kl_divergence_)}
     k = min(NEIGHBORHOOD, len(model.embedding_) - 2)
@@ -271,7 +271,7 @@ def _report(
 
 def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:
     """Return the method and the value of its knob, if it used one, in a few words."""
-    from ctsne.fit.fitting import is_conditioned
+    from ctsne.fit.summary import is_conditioned
 
     if not is_conditioned(model):  # there was nothing to factor out
         return METHODS["tsne"].title

@@ -304,13 +304,7 @@ def _about_labels(known: Any, name: str) -> tuple[str, str]:
 
 def model_columns(model: Any) -> dict[str, Column]:
     """Return the label columns of a model by name."""
-    from ctsne.storage.model import label_name
-
-    if model.labels_ is None:
-        return {}
-    if isinstance(model.labels_, Column):
-        return {label_name(model) or "label": model.labels_}
-    return dict(zip(model.labels_.names, model.labels_.columns, strict=True))
+    return {} if model.labels_ is None else model.labels_.by_name
 
 
 # ---- records -------------------------------------------------------------------------------------

@@ -258,7 +258,7 @@ def _check_same(file: Input, found: str, output: Path, how: str) -> None:
 
 def _check_work(again: Namespace, output: Path) -> None:
     """Refuse a record that asks for more iterations than anyone would wait for."""
-    from ctsne.fit import column_targets, target
+    from ctsne.fit.mixing import most_maps
 
     if again.command == "transform":
         return  # placing points takes no iterations of a map
@@ -267,8 +267,7 @@ def _check_work(again: Namespace, output: Path) -> None:
         grid = [value for entry in sweep.make_grid(again) for value in entry.values()]
         maps += sum(len(values) for values in grid if isinstance(values, list))
     elif again.mixing is not None:
-        trials = max(column_targets.MOST_WHOLE_TRIALS, target.MOST_WHOLE_TRIALS)
-        maps += trials + target.MOST_CORRECTIONS
+        maps += most_maps(len(again.labels))
     if maps * max(again.n_iter, _LEAST) > _MOST_ITERATIONS:
         what = f"up to {maps} map{'s' * (maps > 1)} of {again.n_iter} iterations"
         most = f"{_MOST_ITERATIONS:,} iterations in all, at least {_LEAST} for a map"

@@ -308,7 +308,7 @@ def _place(
 ) -> Placement:
     """Place the points, with a bar."""
     from ctsne._core.progress import Progress
-    from ctsne.placing.new_points import place_in
+    from ctsne.placing.place import place_in
 
     shown = not console.quiet and not console.verbose
     bar = Progress(1, "placing", shown=shown, every=None, then="then writing", kept=False)

@@ -34,8 +34,7 @@ from ctsne.distributed.folder import (
 from ctsne.distributed.sample import count_rows, take_sample, with_names
 from ctsne.distributed.worker import ModelFile, Outcome, Task, content_for, place_block, place_shard
 from ctsne.io.paths import load
-from ctsne.labels import Column
-from ctsne.placing.new_points import new_label_shifts
+from ctsne.placing.place import new_label_shifts
 from ctsne.storage.provenance import origin_of
 
 if TYPE_CHECKING:
@@ -208,13 +207,13 @@ def _new_label_shifts(
     """Estimate the shift of every label that an aligned map does not have, once for all shards."""
     if not found.labels or model.diagnostics_.alignment in ("none", "array"):
         return {}
-    if not isinstance(model.labels_, Column) or len(found.labels) > 1:
+    if model.labels_ is None or model.labels_.n_columns > 1 or len(found.labels) > 1:
         warn(
             "the map is aligned and has several label columns: combinations that it does not have "
             "are aligned by the points of each part of a shard, so their places depend on the parts"
         )
         return {}
-    known = {label_text(name) for name in model.labels_.names}
+    known = {label_text(name) for name in model.labels_.combined.names}
     counts = [
         {key: count for key, count in own.items() if key[0] is not None and key[0] not in known}
         for own in count_rows(found, found.labels, client)

@@ -22,7 +22,7 @@ from ctsne.distributed.sample import with_names
 from ctsne.io import Dataset
 from ctsne.io.dataset import storable
 from ctsne.io.paths import load
-from ctsne.labels import Column, combine_columns, encode_column
+from ctsne.labels import encode_column
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -89,7 +89,7 @@ def place_block(
     shifts: Mapping[str, list[float]] | None = None,
 ) -> Placement:
     """Place some rows; new labels of an aligned map move by ``shifts``, named by their text."""
-    from ctsne.placing.new_points import place_in
+    from ctsne.placing.place import place_in
 
     X = with_names(block) if hasattr(model, "feature_names_in_") else block.X
     known = _labels_for(model, block, labels)
@@ -105,18 +105,12 @@ def _labels_for(
     model: ConditionalTSNE, block: Dataset, labels: Sequence[str]
 ) -> dict[str, Any] | None:
     """Return label columns by the names of the model's; several may be one that was combined."""
-    from ctsne.placing.new_labels import in_order
+    from ctsne.placing.request import in_order, labels_for
 
     if not labels or model.labels_ is None:
         return None
-    names = ("label",) if isinstance(model.labels_, Column) else model.labels_.names
-    columns = [block.columns[name] for name in in_order(labels, names)]
-    if len(names) == 1 and len(columns) > 1:
-        columns = [combine_columns(columns)]
-    if len(columns) != len(names):
-        count = f"{len(names)} label columns ({', '.join(names)})"
-        raise ValueError(f"labels: the model has {count}, got {len(columns)}")
-    return dict(zip(names, columns, strict=True))
+    columns = [block.columns[name] for name in in_order(labels, model.labels_.names)]
+    return labels_for(model.labels_, columns)
 
 
 # Shards

@@ -328,9 +328,7 @@ def data_neighbors(
 
 def read_labels(labels: object, n: int) -> tuple[Column, Labels]:
     """Return the labels to adjust for, and the columns they combine."""
-    found = encode_labels(labels, n=n)
-    name = getattr(labels, "name", None)
-    columns = found if isinstance(found, Labels) else Labels((name or "labels",), (found,), found)
+    columns = encode_labels(labels, n=n)
     missing = columns.codes < 0
     if np.array_equal(missing.any(axis=1), missing.all(axis=1)):
         return columns.combined, columns

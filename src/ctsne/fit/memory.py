@@ -11,7 +11,6 @@ import numpy as np
 from ctsne._core.checks import is_sparse
 from ctsne._core.components import n_reduced
 from ctsne._core.memory import free_memory, in_words
-from ctsne.labels import Labels
 from ctsne.layout.mesh import MOST_NODES, SPACING
 from ctsne.layout.repulsion import LARGE_LABEL
 from ctsne.settings import Settings
@@ -54,16 +53,16 @@ class MapMemory:
 def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = False) -> MapMemory:
     """Estimate the memory of a map, from above."""
     (n, columns), method, labels = shape, settings.method, settings.labels
-    listed, stored, per_point, copied = method.list_length, method.row_length, POINT, 0
-    if isinstance(labels, Labels) and method.two_lists:
+    searched, stored, per_point, copied = method.list_length, method.row_length, POINT, 0
+    if labels is not None and method.splits_neighbors:
         patterns = 2**labels.n_columns
-        if method.name == "joint":  # lists for four patterns, or eight by half
-            listed *= 2
+        if method.name == "joint":  # lists as long as a row for four patterns, or eight by half
+            searched = stored * min(patterns, 4)
         if method.name == "revised":
-            listed = stored = stored * patterns / 2
+            searched = stored = stored * patterns / 2
         per_point += LISTED * patterns
-        copied = QUERY_COPIES
-    lists = NEIGHBOR * n * min(ceil(listed * settings.perplexity), n - 1)
+        copied = QUERY_COPIES if labels.n_columns > 1 else 0
+    lists = NEIGHBOR * n * min(ceil(searched * settings.perplexity), n - 1)
     entries = SYMMETRY * n * min(ceil(stored * settings.perplexity), n - 1)
     copies, features = 0, 0
     if settings.metric != "precomputed":
@@ -74,13 +73,10 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
         aligned = not np.array_equal(settings.align, "none")
         copies = 4 + copied + 4 * (settings.metric == "cosine") + 5 * aligned
     working, node = PACKED_ENTRY * entries, MESH_NODE
-    below = method.beta_low is not None or settings.beta_low is not None
-    if below and labels is not None:
+    if labels is not None and (method.beta_low or settings.beta_low) is not None:
         working = max(working, WEIGHED_ENTRY * min(entries, WEIGHED_AT_ONCE))
-        parts = labels.columns if isinstance(labels, Labels) else (labels,)
-        node += LABEL_NODE * sum(int((each.counts > LARGE_LABEL).sum()) for each in parts)
-        if isinstance(labels, Labels):
-            node += LABEL_NODE * int((labels.combined.counts > LARGE_LABEL).sum())
+        channels = {id(column): column for column in (*labels.columns, labels.combined)}.values()
+        node += LABEL_NODE * sum(int((each.counts > LARGE_LABEL).sum()) for each in channels)
     if np.array_equal(settings.init, "spectral"):
         working = max(working, SPECTRAL_ENTRY * entries)
     dims = settings.n_components

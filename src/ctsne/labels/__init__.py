@@ -1,18 +1,20 @@
 """Label columns of any kind as integer codes, label names and counts.
 
-:func:`encode_column` reads one column, :func:`encode_labels` one or several that are conditioned
-on separately.
+:func:`encode_labels` reads the one to three columns that a map factors out, :func:`encode_column`
+a single column, such as one to measure a map by.
 """
 
 from ctsne.labels.column import JOINT, Column, combine_columns, encode_column
-from ctsne.labels.columns import MOST_COLUMNS, Labels, encode_labels
+from ctsne.labels.columns import MOST_COLUMNS, UNNAMED, Labels, encode_labels, join_columns
 
 __all__ = [
     "JOINT",
     "MOST_COLUMNS",
+    "UNNAMED",
     "Column",
     "Labels",
     "combine_columns",
     "encode_column",
     "encode_labels",
+    "join_columns",
 ]

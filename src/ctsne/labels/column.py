@@ -78,6 +78,16 @@ class Column:
         counts = np.bincount(codes[codes >= 0], minlength=self.n_labels)
         return Column(codes, self.names, counts.astype(self.counts.dtype))
 
+    def without_unused(self) -> Column:
+        """Return the column without labels that no point has."""
+        used = np.flatnonzero(self.counts)
+        if len(used) == self.n_labels:
+            return self
+        codes = np.full(self.n_labels + 1, -1, np.int32)  # the last is for missing labels
+        codes[used] = np.arange(len(used))
+        names = tuple(self.names[code] for code in used)
+        return Column(codes[self.codes], names, self.counts[used])
+
     def describe(self) -> str:
         """Summarize the column: number of labels, the first few with their counts, missing entries.
 
@@ -190,9 +200,9 @@ def encode_column(labels: object, *, n: int | None = None, argument: str = "labe
     if n is not None and length != check_count(n, "n", low=0):
         wanted = f"one entry for each of the {n} points, in the same order"
         raise ValueError(f"{argument} must have {wanted}, got {length} entries")
-    if isinstance(labels, Column):
-        return labels
     column = columns[0] if len(columns) == 1 else combine_columns(columns, argument=argument)
+    if isinstance(column, Column):
+        return column
     codes, names = _encode(column, argument)
     counts = np.bincount(codes[codes >= 0], minlength=len(names)).astype(np.int64)
     return Column(codes, tuple(names), counts)

@@ -1,4 +1,4 @@
-"""Several label columns, each conditioned on by itself."""
+"""The labels of a map: one to three columns, each factored out by itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from ctsne._core.messages import did_you_mean, label_text, listed, shown
 from ctsne.labels.column import (
     Column,
     as_columns,
-    as_number,
     encode_column,
     is_categorical,
     is_polars,
@@ -23,12 +22,14 @@ from ctsne.labels.column import (
 
 # Every column doubles the number of lists that neighbours are divided into.
 MOST_COLUMNS = 3
+# The name of a single column that came without one.
+UNNAMED = "label"
 _MISSING = "(missing)"
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Two or three label columns of the same points.
+    """One, two or three label columns of the same points.
 
     Parameters
     ----------
@@ -37,7 +38,8 @@ class Labels:
     columns : tuple of Column
     combined : Column
         Every combination of values that occurs is a label, also where some of the columns are
-        missing; only points without any label are unlabelled.
+        missing; only points without any label are unlabelled. A single column is its own
+        combination.
 
     Examples
     --------
@@ -63,10 +65,15 @@ class Labels:
         """Number of columns."""
         return len(self.columns)
 
+    @property
+    def by_name(self) -> dict[str, Column]:
+        """The columns by name."""
+        return dict(zip(self.names, self.columns, strict=True))
+
     @cached_property
     def codes(self) -> NDArray[np.int32]:
         """Codes of all columns, one row per point; -1 where a label is missing."""
-        return np.ascontiguousarray(np.stack([each.codes for each in self.columns], axis=1))
+        return np.ascontiguousarray(np.stack([column.codes for column in self.columns], axis=1))
 
     def nested(self) -> tuple[tuple[int, int], ...]:
         """Return the pairs of columns (inner, outer) of which one is nested in the other.
@@ -74,12 +81,6 @@ class Labels:
         Every value of the inner column occurs with one value of the outer one, and points that
         have an outer label also have an inner one. Points that differ in the outer column then
         differ in the inner one too.
-
-        Examples
-        --------
-        >>> from ctsne.labels import encode_labels
-        >>> encode_labels([["a", "a", "b", "b"], [1, 2, 3, 3]]).nested()
-        ((1, 0),)
         """
         places = range(self.n_columns)
         pairs = [(inner, outer) for inner in places for outer in places if inner != outer]
@@ -103,92 +104,98 @@ class Labels:
         >>> encode_labels({"donor": [1, 2, 2], "batch": ["a", "b", "b"]}).describe()
         'donor: 2 labels (1: 1, 2: 2); batch: 2 labels (a: 1, b: 2); donor and batch are the same'
         """
-        parts = [
-            f"{name}: {column.describe()}"
-            for name, column in zip(self.names, self.columns, strict=True)
-        ]
+        if self.n_columns == 1:
+            return self.combined.describe()
+        texts = [f"{name}: {column.describe()}" for name, column in self.by_name.items()]
         pairs = self.nested()
         for inner, outer in pairs:
             if (outer, inner) not in pairs:
-                parts.append(f"{self.names[inner]} is nested in {self.names[outer]}")
+                texts.append(f"{self.names[inner]} is nested in {self.names[outer]}")
             elif inner < outer:
-                parts.append(f"{self.names[inner]} and {self.names[outer]} are the same")
-        return "; ".join(parts)
+                texts.append(f"{self.names[inner]} and {self.names[outer]} are the same")
+        return "; ".join(texts)
 
     def take(self, rows: ArrayLike) -> Labels:
-        """Return the labels of some points; unused labels keep their codes.
+        """Return the labels of some points; unused labels keep their codes."""
+        columns = tuple(column.take(rows) for column in self.columns)
+        combined = columns[0] if self.n_columns == 1 else self.combined.take(rows)
+        return Labels(self.names, columns, combined)
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from ctsne.labels import encode_labels
-        >>> labels = encode_labels([["a", "a", "b"], [1, 2, 2]])
-        >>> labels.take(np.array([0, 2])).codes.tolist()
-        [[0, 0], [1, 1]]
-        """
-        columns = tuple(each.take(rows) for each in self.columns)
-        return Labels(self.names, columns, self.combined.take(rows))
-
-    def keep(self, places: Sequence[int]) -> Column | Labels:
-        """Return some of the columns; a single one as `Column`.
-
-        Examples
-        --------
-        >>> from ctsne.labels import encode_labels
-        >>> encode_labels([["a", "a", "b"], [1, 2, 2]]).keep([1]).names
-        (1, 2)
-        """
-        from ctsne._core.checks import check_rows  # imported here: loads SciPy, which no help needs
-
-        kept: list[int] = check_rows(places, self.n_columns, argument="places").tolist()
-        if kept == list(range(self.n_columns)):
+    def keep(self, places: Sequence[int]) -> Labels:
+        """Return some of the columns."""
+        if list(places) == list(range(self.n_columns)):
             return self
-        columns = [self.columns[place] for place in kept]
-        if len(columns) == 1:
-            return columns[0]
-        return join_columns(tuple(self.names[place] for place in kept), columns)
+        names = tuple(self.names[place] for place in places)
+        return join_columns(names, [self.columns[place] for place in places])
 
-    def per_column(
-        self, value: float | Mapping[Any, float], *, argument: str
-    ) -> NDArray[np.float64]:
-        """Spread a parameter over the columns: one number for all, or one for each by its name.
+    def without_unused(self) -> Labels:
+        """Return the labels without those that no point has, which :meth:`take` keeps."""
+        if self.combined.counts.all() and all(column.counts.all() for column in self.columns):
+            return self
+        return join_columns(self.names, [column.without_unused() for column in self.columns])
+
+    def per_label(self, value: Any, *, argument: str) -> tuple[NDArray[np.float64], ...]:
+        """Spread a parameter over the labels: one array per column, with a number per label.
+
+        Parameters
+        ----------
+        value : float or mapping
+            One number for all labels. A mapping gives every column, by name, a number or a mapping
+            of label to number; if there is one column, it may also map its labels directly.
+        argument : str
+            Name of the parameter, for messages.
 
         Examples
         --------
         >>> from ctsne.labels import encode_labels
         >>> labels = encode_labels({"donor": [1, 2, 2], "batch": ["a", "b", "b"]})
-        >>> labels.per_column({"batch": 0.5, "donor": 1}, argument="strength").tolist()
-        [1.0, 0.5]
+        >>> given = {"batch": 0.5, "donor": {1: 0.1, 2: 0.2}}
+        >>> [numbers.tolist() for numbers in labels.per_label(given, argument="strength")]
+        [[0.1, 0.2], [0.5, 0.5]]
         """
+        if not isinstance(value, Mapping) or self.maps_labels(value):
+            return tuple(column.per_label(value, argument=argument) for column in self.columns)
+        values = self.per_column(value, argument=argument)
+        return tuple(
+            column.per_label(values[name], argument=f"{argument}[{shown(name)}]")
+            for name, column in self.by_name.items()
+        )
+
+    def per_column(self, value: Any, *, argument: str) -> dict[str, Any]:
+        """Return the value of every column by its name: one for all, or a mapping by column."""
         if not isinstance(value, Mapping):
-            return np.full(self.n_columns, as_number(value, argument, each="label column"))
-        key_of = {label_text(key): key for key in value}
-        for name in key_of:
+            return dict.fromkeys(self.names, value)
+        values = {label_text(key): number for key, number in value.items()}
+        for name in values:
             if name not in self.names:
                 hint = did_you_mean(name, self.names)
                 known = listed(self.names)
                 raise ValueError(
                     f"{argument} names {shown(name)}, not one of the label columns ({known}){hint}"
                 )
-        absent = [name for name in self.names if name not in key_of]
+        absent = [name for name in self.names if name not in values]
         if absent:
             wanted = "must give a number for every label column"
             raise ValueError(f"{argument} {wanted}, but has none for {listed(absent)}")
-        keys = [key_of[name] for name in self.names]
-        each = [as_number(value[key], f"{argument}[{shown(key)}]") for key in keys]
-        return np.array(each)
+        return {name: values[name] for name in self.names}
+
+    def one_or_by_name(self, values: Sequence[Any]) -> Any:
+        """Return the value of the only column, or those of several by name."""
+        return values[0] if self.n_columns == 1 else dict(zip(self.names, values, strict=True))
+
+    def maps_labels(self, value: Mapping[Any, Any]) -> bool:
+        """Whether a mapping is by label: of a single column, unless it names just that column."""
+        return self.n_columns == 1 and list(map(label_text, value)) != list(self.names)
 
 
-def encode_labels(
-    labels: object, *, n: int | None = None, argument: str = "labels"
-) -> Column | Labels:
+def encode_labels(labels: object, *, n: int | None = None, argument: str = "labels") -> Labels:
     """Turn one or several label columns into codes.
 
     Parameters
     ----------
     labels : data frame, array of shape (n, c), mapping or list of columns, or one column
         At most three columns. A mapping or a data frame names them, otherwise they are called
-        ``"1"``, ``"2"`` and ``"3"``. One column is read as by :func:`ctsne.labels.encode_column`.
+        ``"1"``, ``"2"`` and ``"3"``, and a single one ``"label"``.
     n : int, optional
         Number of points that every column must have.
     argument : str, default="labels"
@@ -196,7 +203,7 @@ def encode_labels(
 
     Returns
     -------
-    Column or Labels
+    Labels
 
     Examples
     --------
@@ -204,17 +211,14 @@ def encode_labels(
     >>> encode_labels({"donor": [1, 2, 2], "batch": ["a", "b", None]}, n=3).codes.tolist()
     [[0, 0], [1, 1], [1, -1]]
     >>> encode_labels(["a", "b"]).names
-    ('a', 'b')
+    ('label',)
     """
     if isinstance(labels, Labels):
         encode_column(labels.combined, n=n, argument=argument)  # checks the number of points
         return labels
-    found = _columns_of(labels, n, argument)
-    if found is None:
-        return encode_column(labels, n=n, argument=argument)
-    names, columns = found
+    names, columns = _columns_of(labels, n, argument)
     if len(columns) == 1:
-        return encode_column(columns[0], n=n, argument=argument)
+        return join_columns(names, [encode_column(columns[0], n=n, argument=argument)])
     if len(columns) > MOST_COLUMNS:
         raise ValueError(
             f"{argument} has {len(columns)} columns; at most {MOST_COLUMNS} can be factored out. "
@@ -237,62 +241,22 @@ def encode_labels(
 
 
 def join_columns(names: Sequence[str], columns: Sequence[Column]) -> Labels:
-    """Return columns of the same points as labels, with their combination."""
+    """Return encoded columns as labels, with their combinations."""
     if len(columns) == 1:
         return Labels(tuple(names), tuple(columns), columns[0])
     # Missing labels count as a value of their own, the last.
-    values = [(*each.names, _MISSING) for each in columns]
-    each_code = [np.where(each.codes < 0, each.n_labels, each.codes) for each in columns]
-    first, inverse = number_rows(each_code)
-    rows = np.stack(each_code, axis=1)[first]
-    none = (rows == [each.n_labels for each in columns]).all(axis=1)  # the last, if any
+    values = [(*column.names, _MISSING) for column in columns]
+    codes = [np.where(column.codes < 0, column.n_labels, column.codes) for column in columns]
+    first, inverse = number_rows(codes)
+    rows = np.stack(codes, axis=1)[first]
+    none = (rows == [column.n_labels for column in columns]).all(axis=1)  # the last, if any
     kept = rows[~none]
-    codes = inverse.astype(np.int32)
-    codes[codes >= len(kept)] = -1
-    counts = np.bincount(codes[codes >= 0], minlength=len(kept)).astype(np.int64)
-    combined = Column(codes, tuple(joint_names(values, kept)), counts)
-    return Labels(tuple(names), tuple(columns), combined)
-
-
-def without_unused(labels: Column | Labels) -> Column | Labels:
-    """Return labels without those that no point has, which :meth:`Column.take` keeps."""
-    if isinstance(labels, Labels):
-        if labels.combined.counts.all() and all(each.counts.all() for each in labels.columns):
-            return labels
-        return join_columns(labels.names, [_without_unused(each) for each in labels.columns])
-    return _without_unused(labels)
-
-
-def _without_unused(labels: Column) -> Column:
-    used = np.flatnonzero(labels.counts)
-    if len(used) == labels.n_labels:
-        return labels
-    codes = np.full(labels.n_labels + 1, -1, np.int32)  # the last is for missing labels
-    codes[used] = np.arange(len(used))
-    names = tuple(labels.names[code] for code in used)
-    return Column(codes[labels.codes], names, labels.counts[used])
-
-
-def columns_by_name(labels: Column | Labels, name: str | None = None) -> dict[str, Column]:
-    """Return label columns by name; a single one has this name, if any."""
-    if isinstance(labels, Labels):
-        return dict(zip(labels.names, labels.columns, strict=True))
-    return {name or "label": labels}
-
-
-def name_of(given: Any) -> str | None:
-    """Return the name of a single label column, as part of a table or by itself, if it has one."""
-    names = list(given) if isinstance(given, Mapping) else list(getattr(given, "columns", ()))
-    name = names[0] if len(names) == 1 else getattr(given, "name", None)
-    return str(name) if isinstance(name, str) and name else None
-
-
-def listed_columns(labels: Any) -> list[Any]:
-    """Return the columns of a mapping or a short list as given, and anything else by itself."""
-    if isinstance(labels, Mapping):
-        return list(labels.values())
-    several = isinstance(labels, list | tuple) and len(labels) <= MOST_COLUMNS
-    return list(labels) if several else [labels]
+    combined = inverse.astype(np.int32)
+    combined[combined >= len(kept)] = -1
+    counts = np.bincount(combined[combined >= 0], minlength=len(kept)).astype(np.int64)
+    return Labels(
+        tuple(names), tuple(columns), Column(combined, tuple(joint_names(values, kept)), counts)
+    )
 
 
 def number_rows(
@@ -311,28 +275,32 @@ def number_rows(
     return first, number
 
 
-def _columns_of(
-    labels: Any, n: int | None, argument: str
-) -> tuple[tuple[str, ...], list[Any]] | None:
-    """Return names and columns; None for a single column that is not in a table."""
+def given_columns(labels: Any) -> list[Any]:
+    """Return the columns of a mapping or a short list as given, and anything else by itself."""
+    if isinstance(labels, Mapping):
+        return list(labels.values())
+    several = isinstance(labels, list | tuple) and len(labels) <= MOST_COLUMNS
+    return list(labels) if several else [labels]
+
+
+def _columns_of(labels: Any, n: int | None, argument: str) -> tuple[tuple[str, ...], list[Any]]:
+    """Return the names and the columns of anything that holds labels."""
     if isinstance(labels, Mapping):
         if not labels:
             raise ValueError(f"{argument} is a mapping without columns; give one or more")
         return tuple(map(label_text, labels)), list(labels.values())
     if hasattr(labels, "columns"):
-        columns = as_columns(labels, argument)
-        return tuple(map(label_text, labels.columns)), columns
+        return tuple(map(label_text, labels.columns)), as_columns(labels, argument)
+    name = getattr(labels, "name", None)
+    columns = [labels]
     if isinstance(labels, list | tuple):
-        columns = list(labels)
-        if not columns or not all(map(_is_column, columns)):
-            return None
-        if not _are_columns(columns, n):
-            columns = as_columns(labels, argument)
+        if labels and all(map(_is_column, labels)):
+            columns = list(labels) if _are_columns(labels, n) else as_columns(labels, argument)
     elif not _is_column(labels) and np.ndim(labels) == 2:
         columns = as_columns(labels, argument)
-    else:
-        return None
-    return tuple(str(place + 1) for place in range(len(columns))), columns
+    if len(columns) > 1:
+        return tuple(str(place + 1) for place in range(len(columns))), columns
+    return (name if isinstance(name, str) and name else UNNAMED,), columns
 
 
 def _is_column(entry: Any) -> bool:
@@ -347,7 +315,7 @@ def _is_column(entry: Any) -> bool:
     )
 
 
-def _are_columns(entries: list[Any], n: int | None) -> bool:
+def _are_columns(entries: Sequence[Any], n: int | None) -> bool:
     """Return whether the entries of a list are columns; otherwise they are rows."""
     lengths = [each.n_points if isinstance(each, Column) else len(each) for each in entries]
     if n is not None and all(length == n for length in lengths):

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_kind, check_sparse, is_sparse
 from ctsne._core.messages import shown
-from ctsne.affinity.weights import per_label, same_label_share
+from ctsne.affinity.weights import same_label_share
 from ctsne.labels import Column, Labels
 from ctsne.labels.columns import number_rows
 
@@ -69,7 +69,7 @@ class ColumnFactor(NamedTuple):
 
 def column_factor(column: Column, beta: ArrayLike) -> ColumnFactor:
     """Return the factor of a column; alpha follows from ``alpha rho + beta (1 - rho) = 1``."""
-    betas = per_label(beta, "beta", column, open_low=True)
+    betas = np.broadcast_to(np.asarray(beta, np.float64), (column.n_labels,))
     rho = same_label_share(column)
     if rho == 0 or (betas == 1).all():  # without two points of a label, all pairs have weight one
         return ColumnFactor(column.codes, np.ones_like(betas), np.ones_like(betas))

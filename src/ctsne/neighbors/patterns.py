@@ -76,10 +76,7 @@ def pattern_of(a: Codes, b: Codes) -> NDArray[np.int64]:
 
 def read_labels(labels: object, n: int) -> Labels | None:
     """Return labels of ``n`` points, encoded if need be."""
-    if labels is None:
-        return None
-    found = encode_labels(labels, n=n)
-    return found if isinstance(found, Labels) else Labels(("label",), (found,), found)
+    return None if labels is None else encode_labels(labels, n=n)
 
 
 def codes_of(labels: Labels | None, n: int) -> Codes:

@@ -24,7 +24,7 @@ _Codes = NDArray[np.int32]
 _Floats = NDArray[np.floating]
 
 
-class Mover:
+class Aligner:
     """Moves new points as the points of the map were moved.
 
     A known label has its shift, or moves like the nearest points of the map with that label. The
@@ -57,7 +57,7 @@ class Mover:
     def collect(self, features: _Floats, codes: _Codes) -> None:
         """Keep some points of every new label, chosen by their values alone."""
         for code in set(np.unique(codes[codes >= self._n_labels]).tolist()) - set(self._shifts):
-            points = self._space(features[codes == code]).astype(np.float64)
+            points = self._in_unit(features[codes == code]).astype(np.float64)
             keys = _keys(points, self._n_jobs)
             if code in self._new:
                 before = self._new[code]
@@ -75,7 +75,7 @@ class Mover:
             return None if self._aligned is None else self._aligned[part]
         if self._how == "none":
             return None
-        points = self._space(features)
+        points = self._in_unit(features)
         known = np.where(codes < self._n_labels, codes, -1)
         shifts = self._reference.alignment.shifts
         out = points if shifts is None else moved(points, known, shifts)
@@ -86,7 +86,7 @@ class Mover:
             out[new] = (points[new] + self.shift(code)).astype(points.dtype)
         return out
 
-    def _space(self, features: _Floats) -> _Floats:
+    def _in_unit(self, features: _Floats) -> _Floats:
         return unit_rows(features) if self._reference.metric == "cosine" else features
 
     def _local_moves(self, features: _Floats, labels: _Codes, codes: _Codes) -> NDArray[np.float64]:
@@ -99,7 +99,7 @@ class Mover:
             labels,
             lengths=(total, 0),
             patterns=(0, (1 << labels.shape[1]) - 1),
-            aligned=self._space(features),
+            aligned=self._in_unit(features),
             n_jobs=self._n_jobs,
         )
         same = (reference.combined[found.indices] == codes[:, None]) & (codes[:, None] >= 0)
@@ -114,7 +114,7 @@ class Mover:
         """The move of every point of the map."""
         aligned, features = self._reference.aligned, self._reference.features
         assert aligned is not None and features is not None
-        return np.asarray(aligned.astype(np.float64) - self._space(features))
+        return np.asarray(aligned.astype(np.float64) - self._in_unit(features))
 
     def shift(self, code: int) -> NDArray[np.float64]:
         """Return the shift of a new label."""

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ctsne._core.components import Projection
 from ctsne.affinity import Diagnostics
 from ctsne.affinity.new_rows import FittedColumn
-from ctsne.affinity.weights import Floats
+from ctsne.fit.fit import Fit
 from ctsne.fit.pipeline import weights_of
-from ctsne.labels import Column, Labels
+from ctsne.labels import Labels
 from ctsne.layout import PairWeights
 from ctsne.layout.fields import make_fields
 from ctsne.neighbors.alignment import Alignment
@@ -25,27 +25,26 @@ from ctsne.placing.reference import (
     sampled,
     stacked,
 )
-from ctsne.settings import Settings
+from ctsne.settings import PerLabel
 
-# A new point is far if its nearest neighbour is this many times farther than all but this share of
-# the points of the map have theirs.
-FAR_FACTOR = 1.2
-FAR_SHARE = 0.01
+# A new point is far if its nearest point of the map is farther than FAR_FACTOR times the distance
+# within which all but FAR_SHARE of the points of the map have a neighbour.
+FAR_SHARE, FAR_FACTOR = 0.01, 1.2
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
-    """What a fit leaves behind for new points, before anything is computed from it."""
+class ReferenceSource:
+    """What a reference is built from: the parts of a fit, not copied."""
 
     method: str
-    listed: bool
+    splits_neighbors: bool
     metric: str
     recall: float
     dof: float
     exaggeration: float
-    perplexity: float  # the usual one of new points
-    knob: Floats
-    labels: Column | Labels | None  # those that have an effect
+    perplexity: float  # the default for new points
+    knob: PerLabel
+    labels: Labels | None  # the columns that have an effect
     used: tuple[int, ...]  # which columns of the labels given these are
     weights: PairWeights | None
     features: Any  # in which neighbours were searched, or distances
@@ -58,127 +57,121 @@ class Fitted:
         return int(self.features.shape[0])
 
 
-def keep_fitted(
-    settings: Settings,
-    given: Column | Labels | None,
-    features: Any,
-    projection: Projection | None,
-    alignment: Alignment,
-) -> Fitted:
-    """Keep what new points need of a fit; features are not copied."""
-    effective = settings.conditioned()
-    kept = _columns_of(effective.labels)
-    used = tuple(_columns_of(given).index(each) for each in kept)  # columns are equal if identical
-    return Fitted(
+@dataclass
+class LazyReference:
+    """The reference of a fitted model, built when the first points are placed.
+
+    An object of its own, because the attributes of a fitted model must not change.
+    """
+
+    source: ReferenceSource | None
+    reference: Reference | None = None
+
+    @property
+    def known(self) -> ReferenceSource | Reference:
+        """What is there already."""
+        known = self.reference or self.source
+        assert known is not None
+        return known
+
+    def get(
+        self, embedding: NDArray[np.float32], diagnostics: Diagnostics, n_jobs: int
+    ) -> Reference:
+        """Return the reference of a map."""
+        if self.reference is None:
+            assert self.source is not None
+            self.reference = build_reference(self.source, embedding, diagnostics, n_jobs)
+        return self.reference
+
+    def forget(self) -> None:
+        """Build the reference again when the next points are placed."""
+        assert self.source is not None
+        self.reference = None
+
+
+def source_of(fit: Fit, given: Labels | None) -> ReferenceSource:
+    """Return what new points need of a fit, with the labels as they were given."""
+    settings, effective = fit.settings, fit.settings.effective
+    columns = () if effective.labels is None else effective.labels.columns
+    places = () if given is None else given.columns
+    return ReferenceSource(
         method=effective.method.name,
-        listed=effective.method.two_lists,
+        splits_neighbors=effective.method.splits_neighbors,
         metric=settings.metric,
         recall=settings.recall,
         dof=settings.dof,
         exaggeration=settings.schedule.exaggeration,
-        perplexity=new_perplexity(settings.perplexity, features.shape[0]),
+        perplexity=new_perplexity(settings.perplexity, fit.places.shape[0]),
         knob=effective.knob,
         labels=effective.labels,
-        used=used,
+        used=tuple(places.index(column) for column in columns),  # columns are equal if identical
         weights=weights_of(settings),
-        features=features,
-        projection=projection,
-        alignment=alignment,
+        features=fit.places,
+        projection=fit.projection,
+        alignment=fit.alignment,
     )
 
 
-def _columns_of(labels: Column | Labels | None) -> tuple[Column, ...]:
-    if labels is None:
-        return ()
-    return labels.columns if isinstance(labels, Labels) else (labels,)
-
-
-def keep_alignment(alignment: Alignment) -> Alignment:
-    """Keep what new points need of an alignment: if labels have shifts, these are enough."""
-    return alignment if alignment.shifts is None else replace(alignment, points=None)
-
-
-def make_reference(
-    fitted: Fitted, embedding: NDArray[np.float32], diagnostics: Diagnostics, n_jobs: int
+def build_reference(
+    source: ReferenceSource, embedding: NDArray[np.float32], diagnostics: Diagnostics, n_jobs: int
 ) -> Reference:
     """Compute all that new points need."""
-    n, labels = len(embedding), fitted.labels
-    columns = _columns(fitted, diagnostics)
-    combined = np.full(n, -1, np.int32)
-    alpha = beta = np.empty(0)
-    if labels is not None:
-        one = labels.combined if isinstance(labels, Labels) else labels
-        combined = one.codes
-    if fitted.weights is not None and len(fitted.weights.columns) > 1:
-        alpha = np.array([each.alpha[0] for each in fitted.weights.columns])
-        beta = np.array([each.beta[0] for each in fitted.weights.columns])
+    n = len(embedding)
+    columns = _columns(source, diagnostics)
+    combined = np.full(n, -1, np.int32) if source.labels is None else source.labels.combined.codes
     features = index = None
-    if fitted.metric != "precomputed":
-        features = fitted.features
+    if source.metric != "precomputed":
+        features = source.features
         index = SearchIndex(
             features,
-            stacked(columns if fitted.listed else (), n),
-            metric=fitted.metric,
-            aligned=aligned_points(features, combined, fitted.alignment, fitted.metric),
-            recall=fitted.recall,
+            stacked(columns if source.splits_neighbors else (), n),
+            metric=source.metric,
+            aligned=aligned_points(features, combined, source.alignment, source.metric),
+            recall=source.recall,
             n_jobs=n_jobs,
         )
     reference = Reference(
         embedding=embedding,
         features=features,
         columns=columns,
-        used=fitted.used,
+        used=source.used,
         combined=combined,
-        listed=fitted.listed and bool(columns),
-        alpha=alpha,
-        beta=beta,
-        projection=fitted.projection,
-        alignment=fitted.alignment,
-        fields=make_fields(embedding, fitted.weights, dof=fitted.dof, n_jobs=n_jobs),
+        splits_neighbors=source.splits_neighbors and bool(columns),
+        projection=source.projection,
+        alignment=source.alignment,
+        fields=make_fields(embedding, source.weights, dof=source.dof, n_jobs=n_jobs),
         index=index,
-        method=fitted.method,
-        metric=fitted.metric,
-        exaggeration=fitted.exaggeration,
+        method=source.method,
+        metric=source.metric,
+        exaggeration=source.exaggeration,
         scale=1.0,
-        perplexity=fitted.perplexity,
+        perplexity=source.perplexity,
         far_distance=np.inf,
         calibrated={},
     )
-    return _calibrated(reference, fitted.features, n_jobs)
+    return _calibrated(reference, source.features, n_jobs)
 
 
-def _columns(fitted: Fitted, diagnostics: Diagnostics) -> tuple[FittedColumn, ...]:
-    labels = fitted.labels
-    if labels is None:
+def _columns(source: ReferenceSource, diagnostics: Diagnostics) -> tuple[FittedColumn, ...]:
+    """Return the label columns, as the method conditions on them."""
+    if source.labels is None:
         return ()
-    if isinstance(labels, Labels):
-        each = [
-            (
-                column,
-                np.full(column.n_labels, knob),
-                diagnostics.column_shares.get(name),
-                diagnostics.column_matched.get(name),
+    n, columns = source.n_points, []
+    for c, (name, column) in enumerate(source.labels.by_name.items()):
+        ones = np.ones(column.n_labels)
+        factor = None if source.weights is None else source.weights.columns[c]
+        columns.append(
+            FittedColumn(
+                codes=column.codes,
+                counts=column.counts,
+                knob=source.knob[c] if source.knob else ones,
+                share=diagnostics.column_shares.get(name, np.zeros(n)),
+                matched=diagnostics.column_matched.get(name, np.ones(n)),
+                alpha=ones if factor is None else factor.alpha,
+                beta=ones if factor is None else factor.beta,
             )
-            for column, name, knob in zip(
-                labels.columns,
-                labels.names,
-                fitted.knob if len(fitted.knob) else np.ones(labels.n_columns),
-                strict=True,
-            )
-        ]
-    else:
-        each = [(labels, fitted.knob, diagnostics.other_share, diagnostics.matched)]
-    ones = np.ones(fitted.n_points)
-    return tuple(
-        FittedColumn(
-            column.codes,
-            column.counts,
-            knob if len(knob) else np.ones(column.n_labels),
-            0 * ones if share is None else share,
-            ones if matched is None else matched,
         )
-        for column, knob, share, matched in each
-    )
+    return tuple(columns)
 
 
 def _calibrated(reference: Reference, features: Any, n_jobs: int) -> Reference:
@@ -193,12 +186,12 @@ def _calibrated(reference: Reference, features: Any, n_jobs: int) -> Reference:
             maker, features[points], codes, aligned, perplexity, own=points, n_jobs=n_jobs
         )
     )
-    nearest = np.concatenate([each.distances.min(axis=1) for _, each in groups])
+    nearest = np.concatenate([found.distances.min(axis=1) for _, found in groups])
     usual = float(np.quantile(nearest, 1 - FAR_SHARE))
     calibrated = {}
     if maker.calibrated:
         # Rows of a sparse graph differ in length: take those of the most usual one.
         rows, neighbors = max(groups, key=lambda group: len(group[0]))
         calibrated[perplexity] = maker.weights(neighbors, codes[rows], points[rows])
-    scale = max(float(each.distances.max()) for _, each in groups) or 1.0
+    scale = max(float(found.distances.max()) for _, found in groups) or 1.0
     return replace(reference, far_distance=FAR_FACTOR * usual, calibrated=calibrated, scale=scale)

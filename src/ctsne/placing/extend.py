@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from scipy.spatial import procrustes
 
 from ctsne._core.messages import warn
-from ctsne.fit.fitting import Fitting, StageLog
+from ctsne.fit.fit import Fit
 from ctsne.fit.memory import check_memory
-from ctsne.labels import Column, Labels, encode_labels
-from ctsne.placing.new_labels import check_new_labels
-from ctsne.placing.place import Placement, Request, new_features
+from ctsne.fit.progress import StageLog
+from ctsne.labels import Column, Labels, join_columns
+from ctsne.placing.place import Placement, new_features
 from ctsne.placing.reference import Reference
+from ctsne.placing.request import Request, check_new_labels
 from ctsne.settings import check_settings
 
 # Parameters that may have an entry per point or per label.
@@ -40,7 +41,7 @@ def start_extended(
     placed: Placement,
     n_iter: int,
     n_jobs: int,
-) -> tuple[Fitting, Column | Labels | None, dict[str, Any], StageLog]:
+) -> tuple[Fit, Labels | None, dict[str, Any], StageLog]:
     """Return a map of all points where they are, ready to run.
 
     Also return the labels of all points, and the parameters with an entry per point or per label.
@@ -58,17 +59,17 @@ def start_extended(
         "early_exaggeration_iter": 0,
         "init": np.concatenate([reference.embedding, placed.embedding]),
         "align": _alignment(reference, request),
+        "strength": _for_new_labels(model.strength_, known),
+        "beta": _for_new_labels(model.beta_, known),
+        "odds": _for_new_labels(given["odds"], known),
+        "beta_low": _for_new_labels(given["beta_low"], known),
     }
-    for knob, value in (("strength", model.strength_), ("beta", model.beta_)):
-        given[knob] = _for_new_labels(value, known)
-    for knob in ("odds", "beta_low"):
-        given[knob] = _for_new_labels(given[knob], known)
     log = StageLog(given)
     settings = check_settings(given, features, known)
     for message in settings.warnings:
         warn(message)
     log.stage(f"memory: {check_memory(features, settings)}")
-    return Fitting(features, settings, log), known, {name: given[name] for name in longer}, log
+    return Fit(features, settings, log), known, {name: given[name] for name in longer}, log
 
 
 def moved_distance(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:
@@ -87,28 +88,34 @@ def _alignment(reference: Reference, request: Request) -> Any:
     return np.concatenate([alignment.points, request.aligned]) / alignment.factor
 
 
-def _all_labels(known: Column | Labels | None, given: Any, m: int) -> Column | Labels | None:
+def _all_labels(known: Labels | None, given: Any, m: int) -> Labels | None:
     """Return the labels of all points, those of the map first."""
     if known is None:
         return None
-    several = isinstance(known, Labels)
-    columns = known.columns if isinstance(known, Labels) else (known,)
-    joined = []
-    for place, column in enumerate(columns):
+    columns = []
+    for place, column in enumerate(known.columns):
         codes, names = check_new_labels(given, known, (place,), m)
         every = np.concatenate([column.codes, codes[:, 0]])
         counts = np.bincount(every[every >= 0], minlength=column.n_labels + len(names))
-        joined.append(Column(every, (*column.names, *names), counts.astype(np.int64)))
-    if not several:
-        return joined[0]
-    assert isinstance(known, Labels)
-    return encode_labels(dict(zip(known.names, joined, strict=True)))
+        columns.append(Column(every, (*column.names, *names), counts.astype(np.int64)))
+    return join_columns(known.names, columns)
 
 
-def _for_new_labels(value: Any, labels: Column | Labels | None) -> Any:
+def _for_new_labels(value: Any, labels: Labels | None) -> Any:
     """Give labels that a mapping does not name the mean of the others."""
-    if not isinstance(value, Mapping) or not isinstance(labels, Column):
+    if labels is None or not isinstance(value, Mapping):
         return value
-    named = labels.names[: len(value)]  # new labels come after those of the fit
-    mean = float(np.mean([float(number) for number in value.values()]))
-    return {**value, **{name: mean for name in labels.names if name not in named}}
+    if labels.maps_labels(value):
+        return _with_new_labels(value, labels.columns[0])
+    return {
+        name: _with_new_labels(numbers, labels.by_name[name])
+        for name, numbers in labels.per_column(value, argument="the numbers per label").items()
+    }
+
+
+def _with_new_labels(numbers: Any, column: Column) -> Any:
+    if not isinstance(numbers, Mapping):
+        return numbers
+    named = column.names[: len(numbers)]  # new labels come after those of the fit
+    mean = float(np.mean([float(number) for number in numbers.values()]))
+    return {**numbers, **{name: mean for name in column.names if name not in named}}

@@ -8,21 +8,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core.checks import (
-    check_directions,
-    check_matrix,
-    check_number,
-    is_sparse,
-)
-from ctsne._core.messages import FarPointsWarning, NoLabelsWarning, warn
+from ctsne._core.checks import check_jobs, check_matrix, check_names, check_same_rows, is_sparse
+from ctsne._core.messages import FarPointsWarning, warn
 from ctsne._core.progress import Report
 from ctsne.affinity.new_rows import Codes
-from ctsne.labels import Column, Labels
-from ctsne.placing.align import Mover
-from ctsne.placing.build import Fitted
-from ctsne.placing.new_labels import check_new_labels
-from ctsne.placing.reference import LARGEST_SHARE, Found, Reference
+from ctsne.labels.columns import given_columns
+from ctsne.placing.align import Aligner
+from ctsne.placing.reference import Reference, RowGroup
+from ctsne.placing.request import Request, check_request
 
 # Up to this share of far points is expected of any data, and not worth a warning.
 EXPECTED_FAR = 0.02
@@ -96,95 +91,54 @@ class Placement:
         """
         names = ("distance", "far", *_PER_POINT)
         values = {name: getattr(self, name) for name in names}
-        return {name: each for name, each in values.items() if each is not None}
+        return {name: array for name, array in values.items() if array is not None}
 
 
 _PER_POINT = ("perplexity", "other_share", "matched", "largest_weight")
 
 
-@dataclass(frozen=True, eq=False)
-class Request:
-    """New points as they were checked."""
-
-    matrix: Any
-    codes: Codes  # labels of all columns: -1 where missing, beyond those of the map where new
-    names: tuple[Any, ...]  # of new labels, if there is one column
-    aligned: NDArray[np.floating] | None
-    perplexity: float
-
-
-def check_request(
-    matrix: Any,
-    labels: Any,
-    aligned: Any,
-    perplexity: Any,
-    *,
-    fitted: Fitted | Reference,
-    known: Column | Labels | None,
+def check_points(
+    model: Any, X: Any, labels: Any, aligned: Any = None, perplexity: Any = None
 ) -> Request:
-    """Return new points in the form that :func:`place` takes, or refuse them."""
-    if fitted.metric == "cosine":
-        check_directions(matrix)
-    if fitted.metric == "precomputed":
-        _check_distances(matrix, fitted.n_points)
-    m = matrix.shape[0]
-    codes, names = check_new_labels(labels, known, fitted.used, m)
-    number = fitted.perplexity
-    if perplexity is not None:
-        number = check_number(perplexity, "perplexity", low=1)
-    number = min(number, max(1.0, LARGEST_SHARE * fitted.n_points))
-    near = _check_aligned(aligned, m, fitted)
-    if labels is None and fitted.used:
-        warn(
-            "no labels given, so the new points are placed next to their nearest points of any "
-            "label; pass labels=... to factor theirs out",
-            NoLabelsWarning,
-        )
-    return Request(matrix, codes, names, near, number)
+    """Check new points for a fitted model."""
+    check_is_fitted(model)
+    matrix = check_matrix(X, least=1)
+    check_names(X)
+    validate_data(model, X, reset=False, skip_check_array=True)
+    for column in given_columns(labels):
+        check_same_rows(X, column)
+    check_same_rows(X, aligned, argument="aligned")
+    source = model._lazy_reference.known
+    return check_request(matrix, labels, aligned, perplexity, source=source, known=model.labels_)
 
 
-def _check_distances(matrix: Any, n: int) -> None:
-    if matrix.shape[1] != n:
-        raise ValueError(
-            f'with metric="precomputed", X must hold the distances of new points to all {n} points '
-            f"of the map, one column each, got shape {matrix.shape}"
-        )
-    if matrix.min() < 0:
-        must = 'with metric="precomputed", X must hold distances, which are not negative'
-        raise ValueError(f"{must}, got {matrix.min()}; turn similarities into distances first")
-    if is_sparse(matrix) and not np.diff(matrix.indptr).all():
-        first = int(np.flatnonzero(np.diff(matrix.indptr) == 0)[0])
-        raise ValueError(f"X has no distances for the new point in row {first}; it needs some")
+def reference_of(model: Any) -> Reference:
+    """Return all that new points need of a fitted model, made the first time."""
+    reference: Reference = model._lazy_reference.get(
+        model.embedding_, model.diagnostics_, check_jobs(model.n_jobs)
+    )
+    return reference
 
 
-def _check_aligned(aligned: Any, m: int, fitted: Fitted | Reference) -> NDArray[np.floating] | None:
-    """Return the new points in the representation that the map was aligned by."""
-    alignment = fitted.alignment
-    if alignment.name != "array":
-        if aligned is not None:
-            raise ValueError(
-                "aligned is only for models that were fitted with an array as align, but this one "
-                f'has align="{alignment.name}"; leave it out'
-            )
-        return None
-    assert alignment.points is not None
-    width = alignment.points.shape[1]
-    if aligned is None:
-        raise ValueError(
-            "the model was fitted with an array as align, so the new points are needed in the same "
-            f"representation: pass aligned=..., an array of shape ({m}, {width})"
-        )
-    if is_sparse(aligned):
-        raise TypeError("aligned must be a dense array with a row for each point, got a sparse one")
-    points = check_matrix(aligned, argument="aligned", least=1)
-    if points.shape != (m, width):
-        raise ValueError(
-            f"aligned must have a row for each new point and the columns of the fit, of shape "
-            f"({m}, {width}); got shape {points.shape}"
-        )
-    if fitted.metric == "cosine":
-        check_directions(points, argument="aligned")
-    return np.asarray(points * alignment.factor, alignment.points.dtype)
+def place_in(
+    model: Any,
+    X: Any,
+    labels: Any = None,
+    *,
+    aligned: Any = None,
+    perplexity: Any = None,
+    shifts: Mapping[Any, Any] | None = None,
+    after_part: Report | None = None,
+) -> Placement:
+    """Place new points, those of new labels moved by given shifts (:func:`new_label_shifts`)."""
+    request = check_points(model, X, labels, aligned, perplexity)
+    return place(
+        reference_of(model),
+        request,
+        shifts=shifts or {},
+        n_jobs=check_jobs(model.n_jobs),
+        after_part=after_part,
+    )
 
 
 def place(
@@ -202,10 +156,10 @@ def place(
     distance = np.empty(m, np.float32)
     kept: dict[str, NDArray[np.float32]] = {}
     combined = reference.combinations(codes)
-    mover = collected_shifts(reference, request, combined, shifts, n_jobs)
+    aligner = collected_shifts(reference, request, combined, shifts, n_jobs)
     for part in _blocks(matrix):
         features = new_features(reference, matrix[part], n_jobs)
-        moved = mover.moved(features, codes[part], combined[part], part)
+        moved = aligner.moved(features, codes[part], combined[part], part)
         for found in reference.rows(features, codes[part], moved, request.perplexity, n_jobs):
             points = found.points + part.start
             placed = reference.place(found, codes[points], combined[points], n_jobs)
@@ -251,7 +205,7 @@ def _blocks(matrix: Any) -> list[slice]:
 
 def collected_shifts(
     reference: Reference, request: Request, combined: Codes, shifts: Mapping[Any, Any], n_jobs: int
-) -> Mover:
+) -> Aligner:
     """Return what moves new points, after a look at all points of new labels."""
     first = len(reference.columns[0].counts) if reference.columns else 0
     known = {
@@ -259,11 +213,11 @@ def collected_shifts(
         for number, name in enumerate(request.names)
         if name in shifts
     }
-    mover = Mover(reference, request.aligned, known, n_jobs)
-    if mover.needs_new_labels(combined):
+    aligner = Aligner(reference, request.aligned, known, n_jobs)
+    if aligner.needs_new_labels(combined):
         for part in _blocks(request.matrix):
-            mover.collect(new_features(reference, request.matrix[part], n_jobs), combined[part])
-    return mover
+            aligner.collect(new_features(reference, request.matrix[part], n_jobs), combined[part])
+    return aligner
 
 
 def new_features(reference: Reference, matrix: Any, n_jobs: int) -> Any:
@@ -277,9 +231,24 @@ def new_features(reference: Reference, matrix: Any, n_jobs: int) -> Any:
 
 
 def _keep(
-    kept: dict[str, NDArray[np.float32]], points: NDArray[np.int64], found: Found, m: int
+    kept: dict[str, NDArray[np.float32]], points: NDArray[np.int64], found: RowGroup, m: int
 ) -> None:
     for name in _PER_POINT:
         values = getattr(found.rows, name)
         if values is not None:
             kept.setdefault(name, np.empty(m, np.float32))[points] = values
+
+
+def new_label_shifts(model: Any, X: Any, labels: Any) -> dict[Any, NDArray[np.float64]]:
+    """Estimate the shift of every label that is not in the map, if that is aligned.
+
+    Points that are placed in several parts, with these shifts given, land as in one part.
+    """
+    request, n_jobs = check_points(model, X, labels), check_jobs(model.n_jobs)
+    reference = reference_of(model)
+    if len(reference.columns) != 1 or reference.alignment.name in ("none", "array"):
+        return {}
+    combined = request.codes[:, 0]
+    aligner = collected_shifts(reference, request, combined, {}, n_jobs)
+    first = len(reference.columns[0].counts)
+    return {name: aligner.shift(first + number) for number, name in enumerate(request.names)}

@@ -30,7 +30,7 @@ SAMPLE = 2000
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class RowGroup:
     """New points with rows of equal length: their numbers, lists and rows."""
 
     points: NDArray[np.int64]
@@ -53,10 +53,8 @@ class Reference:
         Which columns of the model's labels these are.
     combined : ndarray of int32, shape (n,)
         The combination of labels of each point, -1 for points without any.
-    listed : bool
+    splits_neighbors : bool
         Whether the columns divide neighbours into lists.
-    alpha, beta : ndarray of float64, shape (C,)
-        Weights of pairs in the map with several columns; empty with one.
     projection : Projection or None
     alignment : Alignment
         Its shifts belong to combinations of labels.
@@ -66,7 +64,7 @@ class Reference:
     method, metric : str
     exaggeration, scale : float
     perplexity : float
-        The usual one of new points.
+        The default for new points.
     far_distance : float
         Farther than this from all points of the map, a new point is far.
     calibrated : dict of float to list of ndarray
@@ -78,9 +76,7 @@ class Reference:
     columns: tuple[FittedColumn, ...]
     used: tuple[int, ...]
     combined: Codes
-    listed: bool
-    alpha: Floats
-    beta: Floats
+    splits_neighbors: bool
     projection: Projection | None
     alignment: Alignment
     fields: Fields
@@ -94,7 +90,9 @@ class Reference:
     calibrated: dict[float, list[Floats]]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}  # not what is cached
+        return {
+            entry.name: getattr(self, entry.name) for entry in fields(self)
+        }  # not what is cached
 
     @property
     def n_points(self) -> int:
@@ -111,7 +109,7 @@ class Reference:
     @cached_property
     def codes(self) -> Codes:
         """Labels that divide neighbours into lists, shape (n, C)."""
-        return stacked(self.columns if self.listed else (), self.n_points)
+        return stacked(self.columns if self.splits_neighbors else (), self.n_points)
 
     @cached_property
     def aligned(self) -> NDArray[np.floating] | None:
@@ -120,7 +118,7 @@ class Reference:
 
     def maker(self, n_jobs: int) -> RowMaker:
         """Return what makes rows of new points."""
-        columns = self.columns if self.listed else ()
+        columns = self.columns if self.splits_neighbors else ()
         return RowMaker(self.method, columns, tuple(range(1 << len(columns))), n_jobs)
 
     def combinations(self, codes: Codes) -> Codes:
@@ -135,28 +133,31 @@ class Reference:
 
     def rows(
         self, features: Any, codes: Codes, aligned: Any, perplexity: float, n_jobs: int
-    ) -> Iterator[Found]:
+    ) -> Iterator[RowGroup]:
         """Find the neighbours of new points and weigh them."""
         maker = self.maker(n_jobs)
-        codes = codes if self.listed else codes[:, :0]
+        codes = codes if self.splits_neighbors else codes[:, :0]
         weights = self.calibrated.get(perplexity, [])
         if maker.calibrated and not weights:
             weights = self._calibrate(maker, perplexity, n_jobs)
         for points, found in self.find(maker, features, codes, aligned, perplexity, n_jobs=n_jobs):
-            yield Found(points, found, maker.rows(found, codes[points], weights, perplexity))
+            yield RowGroup(points, found, maker.rows(found, codes[points], weights, perplexity))
 
     def place(
-        self, found: Found, codes: Codes, combined: Codes, n_jobs: int
+        self, found: RowGroup, codes: Codes, combined: Codes, n_jobs: int
     ) -> NDArray[np.float32]:
         """Return the places of new points with these labels."""
         indices, rows = found.neighbors.indices, found.rows.rows
         n_known = len(self.fields.grid_of) - 1
         numbers = np.where(combined < n_known, combined, -1)
         out = self._places.place(indices, rows, numbers, n_jobs=n_jobs)
-        if n_known and len(self.columns) > 1:
-            for number in np.unique(combined[combined >= n_known]):
-                new = np.flatnonzero(combined == number)
-                places = self._places_of(codes[new[0]], n_jobs)
+        for number in np.unique(combined[combined >= n_known]) if n_known else ():
+            new = np.flatnonzero(combined == number)
+            # In a column where its label is new, a point feels all others alike.
+            known = [len(column.counts) for column in self.columns]
+            labels = np.where(codes[new[0]] < known, codes[new[0]], -1)
+            if (labels >= 0).any():
+                places = self._places_of(tuple(labels.tolist()), n_jobs)
                 first = np.zeros(len(new), np.int64)
                 out[new] = places.place(indices[new], rows[new], first, n_jobs=n_jobs)
         return out
@@ -169,26 +170,13 @@ class Reference:
     def _new_places(self) -> dict[tuple[int, ...], Places]:
         return {}
 
-    def _places_of(self, codes: Codes, n_jobs: int) -> Places:
+    def _places_of(self, labels: tuple[int, ...], n_jobs: int) -> Places:
         """Return the map as a combination of labels feels it that does not occur in it."""
-        known = [len(column.counts) for column in self.columns]
-        # In a column where its label is new, a point feels all others alike.
-        labels = tuple(np.where(codes < known, codes, -1).tolist())
         places = self._new_places.get(labels)
         if places is None:
-            columns = [
-                ColumnFactor(column.codes, np.full(count, alpha), np.full(count, beta))
-                for column, count, alpha, beta in zip(
-                    self.columns, known, self.alpha, self.beta, strict=True
-                )
-            ]
-            made = fields_for(
-                self.embedding,
-                columns,
-                np.array([labels], np.int32),
-                dof=self.fields.dof,
-                n_jobs=n_jobs,
-            )
+            factors = [ColumnFactor(each.codes, each.alpha, each.beta) for each in self.columns]
+            table = np.array([labels], np.int32)
+            made = fields_for(self.embedding, factors, table, dof=self.fields.dof, n_jobs=n_jobs)
             places = Places(self.embedding, made, exaggeration=self.exaggeration)
             if made.grids.size * len(self._new_places) > MOST_NODES:  # they can be made again
                 self._new_places.clear()
@@ -246,7 +234,7 @@ class Reference:
 
 
 def new_perplexity(fitted: float, n: int) -> float:
-    """Return the usual perplexity of new points, given that of the fit of n points."""
+    """Return the default perplexity for new points, given that of the fit of n points."""
     return max(1.0, min(NEW_PERPLEXITY, fitted / 2, LARGEST_SHARE * n))
 
 

@@ -16,15 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from ctsne._core.messages import did_you_mean, label_text, listed, shown
 from ctsne._core.vocabulary import of_column
 from ctsne.estimator import ConditionalTSNE
-from ctsne.fit.fitting import point_diagnostics
+from ctsne.fit.summary import point_diagnostics
 from ctsne.labels import Column, encode_column
-from ctsne.labels.columns import columns_by_name
 from ctsne.methods import METHODS, is_used
 from ctsne.pl.palette import MISSING, REFERENCE
 from ctsne.placing.place import Placement
 from ctsne.report.columns import MATCHED, PageColumn, matched_column, read_column, read_feature
 from ctsne.settings import DEFAULTS
-from ctsne.storage.model import label_name
 from ctsne.sweep import Line, SweepResult, SweptMap
 from ctsne.sweep.grid import IRRELEVANT, plain_value
 
@@ -206,7 +204,7 @@ def _read_model(model: ConditionalTSNE) -> tuple[PageData, dict[str, Column]]:
         diagnostics=point_diagnostics(model),
         command=_constructor_call(model.get_params(deep=False), parameters),
     )
-    labels = {} if model.labels_ is None else columns_by_name(model.labels_, label_name(model))
+    labels = {} if model.labels_ is None else model.labels_.by_name
     return PageData([made], [PageLine(title, model.method, [0])], known=tuple(labels)), labels
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.checks import check_directions, check_jobs, check_path
 from ctsne._core.components import Projection
@@ -21,13 +20,12 @@ from ctsne.affinity.new_rows import FittedColumn
 from ctsne.affinity.result import Diagnostics
 from ctsne.io.paths import MODEL_SUFFIX, check_input, check_output
 from ctsne.labels import Column, encode_labels
-from ctsne.labels.columns import columns_by_name
 from ctsne.layout.fields import Fields, Places
 from ctsne.layout.repulsion import check_dof
 from ctsne.methods import METHODS
 from ctsne.neighbors.alignment import Alignment
 from ctsne.neighbors.index import SearchIndex
-from ctsne.placing.new_points import Kept
+from ctsne.placing.build import LazyReference
 from ctsne.placing.reference import Reference, aligned_points, stacked
 from ctsne.settings import DEFAULTS, check_settings
 from ctsne.storage.archive import read_archive, write_archive
@@ -121,54 +119,6 @@ def read_model(path: str | os.PathLike[str]) -> ModelState:
         return _read(file.content, file.arrays)
 
 
-class Saved:
-    """What an estimator gains from model files."""
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file, to place new points later or elsewhere.
-
-        The file is not a pickle, so it is safe to load one from others. It holds the parameters,
-        the map, labels and diagnostics, and everything that :meth:`place` needs, but not the
-        similarities and the data as they were given. It is about as large as the features (reduced
-        ones if there is a PCA) in memory. Equal models give equal bytes.
-
-        Parameters
-        ----------
-        path : path-like
-            A file whose name ends in ``.ctsne``; replaced if it exists, whole or not at all.
-
-        Notes
-        -----
-        Labels that are text, numbers, booleans or dates keep their type; others become text. A
-        callback and a ``RandomState`` are not stored.
-
-        See Also
-        --------
-        ctsne.load
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import ctsne
-        >>> from ctsne.datasets import make_synthetic
-        >>> data = make_synthetic(300, random_state=0)
-        >>> model = ctsne.ConditionalTSNE(n_iter=100).fit(data.X, labels=data.known)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save(Path(folder) / "model.ctsne")
-        ...     again = ctsne.load(Path(folder) / "model.ctsne")
-        ...     again.transform(data.X[:50], data.known[:50]).shape
-        (50, 2)
-        """
-        check_is_fitted(self)
-        save_model(self, path)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "affinities_" and "embedding_" in self.__dict__:
-            raise AttributeError(f"this model has no affinities_: {NOT_KEPT}")
-        return object.__getattribute__(self, name)  # raises the usual error
-
-
 def save_model(model: Any, path: object, *, record: Record | None = None) -> None:
     """Write a fitted estimator to a model file, with a record of how it was made."""
     target = check_model_output(path)
@@ -177,7 +127,7 @@ def save_model(model: Any, path: object, *, record: Record | None = None) -> Non
     labels = model.labels_
     state = ModelState(
         replace(made, parameters=parameters, results=fit_results(model)),
-        {} if labels is None else columns_by_name(labels, label_name(model)),
+        {} if labels is None else labels.by_name,
         model.diagnostics_,
         model._reference,  # made if no point was placed yet
         int(model.n_features_in_),
@@ -201,15 +151,11 @@ def restore_model(model: Any, path: object) -> None:
     model.n_features_in_ = state.n_features
     if state.feature_names is not None:
         model.feature_names_in_ = np.array(state.feature_names, object)
-    model._kept, model._record = Kept(None, state.reference), state.record
-    names = [name for name in state.columns if name != "label"]
-    model._label_name = names[0] if len(state.columns) == len(names) == 1 else None
+    model._lazy_reference, model._record = LazyReference(None, state.reference), state.record
 
 
-def label_name(model: Any) -> str | None:
-    """Return the name of a model's single label column, if it came with one."""
-    name: str | None = getattr(model, "_label_name", None)
-    return name
+# What a model keeps of every label column that has an effect.
+_OF_COLUMN = ("knob", "share", "matched", "alpha", "beta")
 
 
 def _schema(n_columns: int, n_used: int, dims: int) -> dict[str, Array]:
@@ -227,8 +173,6 @@ def _schema(n_columns: int, n_used: int, dims: int) -> dict[str, Array]:
         "reference/embedding": Array("float32", ("n", "dims")),
         "reference/features": Array("floating", ("n", "d"), optional=True),
         "reference/combined": Array("int32", ("n",), low=-1),
-        "reference/alpha": Array("float64", ("weighted",)),
-        "reference/beta": Array("float64", ("weighted",)),
         "reference/shifts": Array("float64", ("combinations", "d"), optional=True),
         "reference/aligned": Array("floating", ("n", "aligned"), optional=True),
         "reference/projection/origin": Array("float64", ("given features",), optional=True),
@@ -248,6 +192,8 @@ def _schema(n_columns: int, n_used: int, dims: int) -> dict[str, Array]:
             schema[f"diagnostics/{name}/{c}"] = replace(per_point, optional=True)
     for c in range(n_used):
         schema[f"reference/knob/{c}"] = replace(share, shape=(f"used {c}",))
+        schema[f"reference/alpha/{c}"] = Array("float64", (f"used {c}",), low=0)
+        schema[f"reference/beta/{c}"] = Array("float64", (f"used {c}",), low=0, high=1)
         schema[f"reference/share/{c}"] = schema[f"reference/matched/{c}"] = share
         schema[f"reference/weights/{c}"] = Array("float64", (f"used {c}",), optional=True)
     return schema
@@ -285,7 +231,7 @@ def _stored(state: ModelState) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]
     }
     for name, array in parameter_arrays(state.record.parameters).items():
         values[f"parameters/{name}"] = array
-    for name in ("embedding", "features", "combined", "alpha", "beta"):
+    for name in ("embedding", "features", "combined"):
         values[f"reference/{name}"] = getattr(reference, name)
     for name in _PROJECTION:
         values[f"reference/projection/{name}"] = getattr(reference.projection, name, None)
@@ -293,7 +239,7 @@ def _stored(state: ModelState) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]
         by_column = getattr(found, name)
         values |= {f"diagnostics/{name}/{c}": by_column.get(own) for c, own in enumerate(names)}
     for c, column in enumerate(reference.columns):
-        for name in ("knob", "share", "matched"):
+        for name in _OF_COLUMN:
             values[f"reference/{name}/{c}"] = getattr(column, name)
     # Weights for other perplexities are found again when they are needed.
     for c, weights in enumerate(reference.calibrated.get(reference.perplexity, [])):
@@ -402,19 +348,20 @@ def _reference(
         FittedColumn(
             labels[own].codes,
             labels[own].counts,
-            *(given[f"{name}/{c}"] for name in ("knob", "share", "matched")),
+            *(given[f"{name}/{c}"] for name in _OF_COLUMN),
         )
         for c, own in enumerate(settings["used"])
     )
     codes, combined = stacked(columns, n), given["combined"]
     _check_combined(combined, codes)
     n_combined = int(combined.max(initial=-1)) + 1
-    name, listed = settings["alignment"], METHODS[settings["method"]].two_lists and bool(columns)
+    name = settings["alignment"]
+    splits = METHODS[settings["method"]].splits_neighbors and bool(columns)
     shifts, aligned, features = (given.get(name) for name in ("shifts", "aligned", "features"))
     shifted = name in ("mutual", "mean")
     fits = (shifts is not None) == shifted and (aligned is None) == (shifted or name == "none")
     fits &= shifts is None or len(shifts) == n_combined
-    require(fits and len(given["alpha"]) in (0, len(columns)), "alignment", "complete", name)
+    require(fits, "alignment", "complete", name)
     alignment = Alignment(name, aligned, shifts=shifts, factor=settings["factor"])
     search = projection = None
     width = n
@@ -425,7 +372,7 @@ def _reference(
             check_directions(features, argument="its array features")
         search = SearchIndex.from_arrays(
             features,
-            codes if listed else codes[:, :0],
+            codes if splits else codes[:, :0],
             {name.removeprefix("reference/index/"): array for name, array in index.items()},
             metric=metric,
             n_jobs=check_jobs(parameters["n_jobs"]),
@@ -444,9 +391,7 @@ def _reference(
         columns=columns,
         combined=combined,
         used=tuple(settings["used"]),
-        listed=listed,
-        alpha=given["alpha"],
-        beta=given["beta"],
+        splits_neighbors=splits,
         projection=projection,
         alignment=alignment,
         fields=_fields(settings, given, n_combined),

@@ -23,7 +23,6 @@ from ctsne.io.dataset import Dataset, Source
 from ctsne.io.maps import read_settings
 from ctsne.io.paths import MAP_SUFFIXES, MODEL_SUFFIX, check_input, sidecar_of, suffix_of
 from ctsne.labels import Column
-from ctsne.labels.columns import columns_by_name
 from ctsne.storage.archive import read_archive
 from ctsne.storage.schema import COUNT, Array, check_arrays, check_plain, require, strict_json
 
@@ -207,8 +206,7 @@ def record_of(model: Any) -> Record:
     loaded: Record | None = getattr(model, "_record", None)
     if loaded is not None:
         return loaded
-    name = getattr(model, "_label_name", None)
-    labels = () if model.labels_ is None else tuple(columns_by_name(model.labels_, name))
+    labels = () if model.labels_ is None else model.labels_.names
     parameters = model.get_params(deep=False)
     return Record("ConditionalTSNE", parameters, labels, results=fit_results(model))
 

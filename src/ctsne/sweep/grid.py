@@ -15,8 +15,8 @@ import numpy as np
 from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import check_choice
 from ctsne._core.messages import did_you_mean, shown
-from ctsne.fit.conditioning import knob_value
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid, users_of
+from ctsne.settings import knob_value
 
 Grid = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
@@ -87,7 +87,7 @@ def _effective(used: Mapping[str, Any]) -> dict[str, Any]:
     effective[method.knob] = knob_value(used)
     if effective[method.knob] == 1 and method.knob == "beta":  # all weights are 1
         effective.pop("bandwidth", None)
-        if not method.two_lists:
+        if not method.splits_neighbors:
             effective["method"] = "tsne"
             del effective["beta"]
     return effective

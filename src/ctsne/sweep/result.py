@@ -21,7 +21,7 @@ from ctsne._core.vocabulary import (
     measure_title,
     mixings_of,
 )
-from ctsne.fit.display import (
+from ctsne.fit.summary import (
     LEFT,
     NUMBER,
     dominated_text,

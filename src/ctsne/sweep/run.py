@@ -26,14 +26,13 @@ from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.evaluate import DataNeighbors
 from ctsne.evaluate.neighbors import read_labels
 from ctsne.evaluate.sampling import check_k, sample_points
-from ctsne.fit.conditioning import unused_warnings
 from ctsne.fit.memory import map_memory, require_memory
 from ctsne.fit.pipeline import features_of
-from ctsne.labels import Column, Labels, encode_column, encode_labels
-from ctsne.labels.columns import columns_by_name, listed_columns, name_of
+from ctsne.labels import UNNAMED, Column, Labels, encode_column, encode_labels
+from ctsne.labels.columns import given_columns
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
-from ctsne.settings import DEFAULTS, Settings, check_settings
+from ctsne.settings import DEFAULTS, Settings, check_settings, unused_warnings
 from ctsne.storage.sweep import map_file, open_folder
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines, identity
 from ctsne.sweep.result import SweepResult, aligned_maps
@@ -124,7 +123,7 @@ def sweep(
     {'strength': 1}
     """
     matrix = check_matrix(X)
-    for column in listed_columns(labels):
+    for column in given_columns(labels):
         check_same_rows(X, column)
     seen = _only_column(other)
     check_same_rows(X, seen, argument="other")
@@ -149,14 +148,13 @@ def sweep(
             place = open_folder(folder)
             writer.enter_context(sole_writer(place))
             approximate = is_approximate(n, settings[0].recall)
-            shares = approximate and isinstance(known, Column)
-            searched = shared_lengths(n, settings, k) if shares else ()
+            searched = shared_lengths(settings, n, k) if approximate else []
             kept = _map_files(place, points, base, matrix, known, searched)
             new = sum(not file.exists() for file in kept)
             numbers = base["n_components"] + len(KEPT_DIAGNOSTICS)
             check_space(place, new * n * numbers * _BYTES_PER_NUMBER)
             files[:] = kept
-        features = features_of(matrix, settings[0])
+        features, _ = features_of(matrix, settings[0])
         places = matrix if features is None else features
         adjusted, columns = read_labels(known, n)
         data = DataNeighbors(
@@ -200,7 +198,7 @@ def sweep(
             aligned_maps(maps, chosen, range(len(maps))),
             chosen,
             base,
-            **_named_columns(known, name_of(labels), hidden, name_of(other)),
+            **_named_columns(known, hidden, other),
         )
         failed = [swept for swept in maps if swept.error is not None]
         if failed:
@@ -220,15 +218,13 @@ def _map_files(
     points: list[GridPoint],
     base: Mapping[str, Any],
     matrix: Any,
-    labels: Column | Labels,
-    searched: tuple[int, ...],
+    labels: Labels,
+    searched: list[list[int]],
 ) -> list[Path]:
     """Name the file of each map by everything it depends on, such as the length of lists."""
-    names: object = labels.names
-    if isinstance(labels, Labels):
-        names = list(zip(labels.names, (each.names for each in labels.columns), strict=True))
+    names = [(name, column.names) for name, column in labels.by_name.items()]
     checksum = content_checksum(matrix, labels.codes, repr(names))
-    common = [version("ctsne"), checksum, list(searched)]
+    common = [version("ctsne"), checksum, searched]
     own = [identity({**base, **point.parameters}) for point in points]
     return [map_file(folder, [*common, parameters]) for parameters in own]
 
@@ -242,17 +238,14 @@ def _only_column(other: object) -> object:
     return next(iter(other.values()))
 
 
-def _named_columns(
-    known: Column | Labels, label: str | None, hidden: Column | None, other: str | None
-) -> dict[str, Any]:
+def _named_columns(known: Labels, hidden: Column | None, other: object) -> dict[str, Any]:
     """Return the labels by the names that they came with, for pages of the sweep."""
-    columns = columns_by_name(known, label)
-    names = tuple(columns)
+    columns = known.by_name
     if hidden is None:
-        return {"columns": columns, "known": names}
-    (name,) = columns_by_name(hidden, other)
-    name = f"other {name}" if name in columns else name  # two columns without a name
-    return {"columns": {**columns, name: hidden}, "known": names, "other": name}
+        return {"columns": columns, "known": known.names}
+    (name,) = other if isinstance(other, Mapping) else (getattr(other, "name", None) or UNNAMED,)
+    name = f"other {name}" if name in columns else str(name)  # two columns without a name
+    return {"columns": {**columns, name: hidden}, "known": known.names, "other": name}
 
 
 def _warnings(
@@ -301,7 +294,7 @@ def _base(estimator: ConditionalTSNE | None, n_jobs: Any, repeatable: bool) -> d
 
 
 def _check_points(
-    points: list[GridPoint], base: Mapping[str, Any], matrix: Any, known: Column | Labels
+    points: list[GridPoint], base: Mapping[str, Any], matrix: Any, known: Labels
 ) -> list[Settings]:
     """Check every setting against the data before any of them is computed."""
     if base["metric"] == "precomputed" and is_sparse(matrix):

@@ -24,17 +24,14 @@ from ctsne.fit.pipeline import (
     affinities_of,
     alignment_of,
     layout_of,
-    list_lengths,
-    listed_labels,
     neighbors_of,
-    search_neighbors,
+    wanted_lists,
     weights_of,
 )
 from ctsne.labels import Column
 from ctsne.layout import Layout
-from ctsne.neighbors import Neighbors, merge_neighbors, select_neighbors
+from ctsne.neighbors import Neighbors, fill_lengths, merge_neighbors, select_neighbors
 from ctsne.neighbors.alignment import Alignment
-from ctsne.neighbors.patterns import read_labels
 from ctsne.settings import Settings
 from ctsne.storage.sweep import map_file, read_map_file, write_map_file
 from ctsne.sweep.grid import plain_value
@@ -71,69 +68,72 @@ class SharedLists:
 def shared_neighbors(
     settings: Sequence[Settings], data: DataNeighbors, after_part: Report | None = None
 ) -> list[SharedLists]:
-    """Search once per alignment, for lists that contain those of every setting.
+    """Search once per alignment and choice of columns, for lists that contain those of every map.
 
     ``after_part`` is called with the share that is done of the first search, usually the only one.
     """
-    if data.columns is not None and data.columns.n_columns > 1:
-        return _lists_of_columns(settings, data, after_part)
-    labels = read_labels(data.labels, data.n)
-    both = shared_lengths(data.n, settings, data.k)
-    lengths = sum(both) if labels is None else both
     exact = search_data(data, settings[0].n_jobs)  # measures never depend on the recall
     found: dict[str, SharedLists] = {}
-    keys = [str(plain_value(each.align)) for each in settings]
-    for key, each in zip(keys, settings, strict=True):
-        if key not in found:
-            moved = alignment_of(data.features, each)
-            lists = search_neighbors(data.features, labels, lengths, each, moved.points, after_part)
-            after_part = None
-            measured = replace(search_aligned(exact, moved, each.n_jobs), features=None)
-            # Workers may be other processes, and do not need the points again.
-            found[key] = SharedLists(lists, replace(moved, points=None), measured)
-    return [found[key] for key in keys]
+    for key, group in _groups(settings).items():
+        first = _with_most_lists(group)
+        moved = alignment_of(data.features, first)
+        lengths = _longest(group, data.n, data.k)
+        lists = neighbors_of(data.features, first, moved.points, after_part, lengths=lengths)
+        after_part = None
+        measured = replace(search_aligned(exact, moved, first.n_jobs), features=None)
+        # Workers may be other processes, and do not need the points again.
+        found[key] = SharedLists(lists, replace(moved, points=None), measured)
+    return [found[_key(each)] for each in settings]
 
 
-def _lists_of_columns(
-    settings: Sequence[Settings], data: DataNeighbors, after_part: Report | None
-) -> list[SharedLists]:
-    """Search once for all settings with the same lists, which depend on the columns they use."""
-    exact = search_data(data, settings[0].n_jobs)
-    found: dict[str, SharedLists] = {}
-    keys = []
-    for each in settings:
-        # The strength decides which columns are left out, and in ``balanced`` the lengths.
-        lengths = each.knob if each.method.name == "balanced" else each.knob == each.method.grid[0]
-        listed = (each.method.name, lengths.tolist()) if listed_labels(each) is not None else None
-        keys.append(repr((plain_value(each.align), listed, each.perplexity, each.recall)))
-        if keys[-1] not in found:
-            moved = alignment_of(data.features, each)
-            lists = neighbors_of(data.features, each, moved.points, after_part)
-            after_part = None
-            measured = replace(search_aligned(exact, moved, each.n_jobs), features=None)
-            found[keys[-1]] = SharedLists(lists, replace(moved, points=None), measured)
-    return [found[key] for key in keys]
-
-
-def shared_lengths(n: int, settings: Sequence[Settings], k: int) -> tuple[int, int]:
-    """Return the lengths of the lists that serve every setting; at least ``k`` each."""
-    longest_same = longest_other = min(k, n - 1)
-    for each in settings:
-        lengths = list_lengths(each, n)
-        longest_same = max(longest_same, int(lengths[:, 0].max()))
-        # One list may hold one kind of label only.
-        longest_other = max(longest_other, int(lengths[:, -1].max()))
-    return longest_same, longest_other
+def shared_lengths(settings: Sequence[Settings], n: int, k: int) -> list[list[int]]:
+    """Return the lengths of all lists that are searched, on which approximate ones depend."""
+    return [_longest(group, n, k).tolist() for group in _groups(settings).values()]
 
 
 def lists_for(settings: Settings, shared: SharedLists) -> Neighbors:
     """Return the lists that a search for this setting would find (if the search is exact)."""
-    if shared.data.columns is not None and shared.data.columns.n_columns > 1:
-        return shared.neighbors
-    lengths = list_lengths(settings, len(shared.neighbors.indices))
-    if listed_labels(settings) is None:
+    lengths = _filled(settings, len(shared.neighbors.indices))
+    if lengths.shape[1] < len(shared.neighbors.patterns):
         return merge_neighbors(shared.neighbors, int(lengths[0].sum()))
     return select_neighbors(shared.neighbors, lengths)
+
+
+def _key(settings: Settings) -> str:
+    """Name what settings must have in common to share their lists.
+
+    With several label columns, the strength decides which of them are left out. A map without
+    conditioning merges the two lists of a single column.
+    """
+    labels, names = settings.labels, settings.list_labels and settings.list_labels.names
+    names = names if labels is not None and labels.n_columns > 1 else None
+    return repr((plain_value(settings.align), names, settings.recall))
+
+
+def _groups(settings: Sequence[Settings]) -> dict[str, list[Settings]]:
+    groups: dict[str, list[Settings]] = {}
+    for each in settings:
+        groups.setdefault(_key(each), []).append(each)
+    return groups
+
+
+def _with_most_lists(group: Sequence[Settings]) -> Settings:
+    return next((each for each in group if each.list_labels is not None), group[0])
+
+
+def _longest(group: Sequence[Settings], n: int, k: int) -> NDArray[np.int64]:
+    """Return the length of each list that serves all settings of a group; at least ``k`` each."""
+    patterns, _ = wanted_lists(_with_most_lists(group))
+    longest = np.full(len(patterns), min(k, n - 1))
+    for each in group:
+        # One list may have to come from a single one of several.
+        longest = np.maximum(longest, _filled(each, n).max(axis=0))
+    return longest
+
+
+def _filled(settings: Settings, n: int) -> NDArray[np.int32]:
+    patterns, lengths = wanted_lists(settings)
+    return fill_lengths(lengths, settings.list_labels, patterns, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +300,7 @@ def _make(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> Swe
             raise _Stopped
         layout.advance(min(_SLICE, n_iter - done))
         watch.advance(step, _SIMILARITIES + (_LAID_OUT - _SIMILARITIES) * done / n_iter)
-    knows_labels = listed_labels(settings) is not None
+    knows_labels = settings.list_labels is not None
     measures = {"kl_divergence": layout.loss(), "n_iter": layout.iteration}
     for name, value in summarize_diagnostics(affinities.diagnostics).items():
         if knows_labels or "other_share" not in name:

@@ -19,9 +19,9 @@ from ctsne.io.anndata import (
     labels_of,
     map_of,
 )
-from ctsne.labels import Labels, combine_columns
+from ctsne.labels import combine_columns
 from ctsne.methods import METHODS
-from ctsne.placing.new_labels import in_order
+from ctsne.placing.request import in_order, labels_for
 from ctsne.settings import DEFAULTS
 from ctsne.storage.record import GivenArray, Record, record_of
 from ctsne.tl import fields
@@ -280,12 +280,7 @@ def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str,
     names = tuple(in_order(column_names(adata, labels), known))
     column = labels_of(adata, list(names) or labels)
     if isinstance(column, dict):
-        own = found.model.labels_
-        n_columns = own.n_columns if isinstance(own, Labels) else 1
-        if n_columns == 1:  # the map was made of their combinations
-            column = combine_columns(list(column.values()))
-        elif len(names) != n_columns:
-            raise ValueError(f"labels: {n_columns} columns were factored out, got {len(names)}")
+        column = labels_for(found.model.labels_, list(column.values()))
     return column, names
 
 

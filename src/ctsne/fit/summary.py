@@ -1,4 +1,4 @@
-"""HTML for notebooks: small tables in the notebook's own colours, with all text escaped."""
+"""What a fitted model says of itself: diagnostics to keep, and an HTML table for notebooks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.messages import value_text
-from ctsne.affinity.result import DOMINATED
-from ctsne.fit.fitting import is_conditioned, point_diagnostics
-from ctsne.labels import Labels
+from ctsne.affinity.result import DOMINATED, kept_diagnostics
+from ctsne.labels import UNNAMED
 from ctsne.methods import METHODS, is_used
-from ctsne.storage.model import label_name
 
 LEFT = "text-align:left;vertical-align:top"
 NUMBER = "text-align:right;font-variant-numeric:tabular-nums"
 _LONGEST = 200
+
+
+def is_conditioned(model: Any) -> bool:
+    """Return whether a fitted model had labels to factor out."""
+    labels = model.labels_
+    return labels is not None and any(column.n_labels > 1 for column in labels.columns)
+
+
+def point_diagnostics(model: Any) -> dict[str, NDArray[np.float32]]:
+    """Return the diagnostics per point that are kept with the map of a fitted model."""
+    know_labels = is_conditioned(model) and METHODS[model.method].splits_neighbors
+    return kept_diagnostics(model.diagnostics_, know_labels=know_labels)
 
 
 def facts_table(facts: Iterable[tuple[str, str]]) -> str:
@@ -73,22 +83,20 @@ def fitted_html(model: Any) -> str:
 
 
 def _labels(model: Any) -> list[tuple[str, str]]:
-    """Describe the labels: each column with its strength, and its mixing if that was requested."""
+    """Describe each label column: its labels, and if there are several, its knob and mixing."""
     labels = model.labels_
-    if not isinstance(labels, Labels):
-        name = label_name(model)
-        title = f"label {name}" if name else "labels"
-        return [(title, "none" if labels is None else labels.describe())]
+    if labels is None:
+        return [("labels", "none")]
     facts = []
     knob = METHODS[model.method].knob or ""
-    values, mixed = getattr(model, f"{knob}_", None) or {}, model.mixing_ or {}
-    for name, column in zip(labels.names, labels.columns, strict=True):
+    values, mixed = getattr(model, f"{knob}_", None), model.mixing_
+    for name, column in labels.by_name.items():
         words = [column.describe()]
-        if name in values:
+        if labels.n_columns > 1 and values is not None:
             words.append(f"{knob} {value_text(values[name])}")
-        if name in mixed:
+        if labels.n_columns > 1 and mixed is not None and name in mixed:
             words.append(f"mixing {mixed[name]:.2f} of random")
-        facts.append((f"label {name}", "; ".join(words)))
+        facts.append(("labels" if name == UNNAMED else f"label {name}", "; ".join(words)))
     return facts
 
 
@@ -102,8 +110,8 @@ def dominated_text(largest_weight: NDArray[np.floating]) -> str:
 def _setting(model: Any) -> str:
     method = METHODS[model.method]
     values = {name: getattr(model, name) for name in ("odds", "beta_low")}
-    below = [f"{name} {value_text(value)}" for name, value in values.items() if value is not None]
-    if not is_conditioned(model) or (method.knob is None and not below):
+    in_map = [f"{name} {value_text(value)}" for name, value in values.items() if value is not None]
+    if not is_conditioned(model) or (method.knob is None and not in_map):
         return "t-SNE: nothing is factored out"
     words = [method.title]
     if method.knob is not None and is_used(method.knob, model.get_params(deep=False)):
@@ -113,7 +121,7 @@ def _setting(model: Any) -> str:
         words.append(f"{method.knob} {value_text(getattr(model, f'{method.knob}_'))}{found}")
     if model.diagnostics_.alignment != "none":
         words.append(f"align {model.diagnostics_.alignment}")
-    return ", ".join([*words, *below])
+    return ", ".join([*words, *in_map])
 
 
 def _count(number: int, n: int) -> str:

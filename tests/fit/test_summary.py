@@ -4,7 +4,7 @@ import warnings
 
 import sklearn
 
-from ctsne.fit.display import fitted_html
+from ctsne.fit.summary import fitted_html
 
 from ..markup import DATA, HOSTILE, LABELS, make, read
 

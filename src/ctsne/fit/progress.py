@@ -1,0 +1,77 @@
+"""Stages of a fit as they are reported: log lines and bars."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._core.checks import check_count
+from ctsne._core.progress import Progress, output_stream
+from ctsne.layout import Layout
+from ctsne.layout.descent import check_callback
+
+_log = logging.getLogger("ctsne")
+
+# Seconds between lines of progress in a log file, where lines cannot be redrawn.
+_LOGGED_EVERY = 30.0
+# What follows a map usually takes this share of its time: its loss, measures, writing it.
+_AFTERWARDS = 0.1
+
+
+class StageLog:
+    """Run and report the stages of a fit, as the estimator's parameters ask for.
+
+    Messages go to the logger ``ctsne`` if it passes them on, else to the terminal or the notebook.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        verbose, self._callback = given["verbose"], given["callback"]
+        as_number = int(verbose) if isinstance(verbose, bool) else verbose
+        self._verbose = check_count(as_number, "verbose", low=0)
+        check_callback(self._callback)
+        self._every = check_count(given["callback_every"], "callback_every", low=1)
+        self._last = time.perf_counter()
+
+    def stage(self, message: str) -> None:
+        """Report that a stage is done, with the seconds it took."""
+        now = time.perf_counter()
+        if self._verbose:
+            self._write(f"{message} ({now - self._last:.2f} s)")
+        self._last = now
+
+    def bar(self, total: int, name: str, **more: Any) -> Progress:
+        """Return a bar for some work; it stays hidden where the loss is logged."""
+        return Progress(total, name, shown=self._verbose == 1, every=_LOGGED_EVERY, **more)
+
+    def run(
+        self, layout: Layout, n_iter: int, name: str = "iterations", *, later: float = 0.0
+    ) -> bool:
+        """Run some iterations, and return whether they were stopped before the last.
+
+        ``later`` is the number of iterations that may follow, for the estimate of time left.
+        """
+        bar = self.bar(n_iter, name, later=later + _AFTERWARDS * n_iter)
+        try:
+            return layout.run(
+                n_iter,
+                callback=self._called if self._verbose > 1 else self._callback,
+                callback_every=self._every,
+                after_step=bar.step,
+            )
+        finally:
+            bar.close()
+
+    def _called(self, iteration: int, loss: float, embedding: NDArray[np.float32]) -> object:
+        self._write(f"iteration {iteration}: KL divergence {loss:.4f}")
+        return self._callback and self._callback(iteration, loss, embedding)
+
+    def _write(self, message: str) -> None:
+        if _log.isEnabledFor(logging.INFO) and _log.hasHandlers():
+            _log.info(message)
+        else:
+            print(message, file=output_stream(), flush=True)
