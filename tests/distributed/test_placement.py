@@ -21,6 +21,8 @@ from ctsne.distributed.collection import Choice, shard_blocks
 from ctsne.distributed.folder import RECORD
 from ctsne.distributed.worker import ModelFile, load_model, place_block
 
+from ..io.conftest import refused
+
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pd = pytest.importorskip("pandas")
@@ -88,8 +90,7 @@ def test_lazy_labels_and_unknown_lengths(
         labels = frame["batch"].to_dask_array()
     placed = run(model, values, tmp_path / "out", labels=labels)
     np.testing.assert_array_equal(positions(placed), expected)
-    with pytest.raises(ValueError, match="compute_chunk_sizes"):
-        run(model, values, tmp_path / "no", labels=DATA.known)
+    refused("compute_chunk_sizes", run, model, values, tmp_path / "no", labels=DATA.known)
     assert not (tmp_path / "no").exists()
 
 
@@ -154,8 +155,7 @@ def test_zarr(client: Any, model: Any, expected: np.ndarray, tmp_path: Path) -> 
     with pytest.raises(ValueError, match="did you mean 'batch'"):
         run(own, tmp_path / "cells.zarr", tmp_path / "b", labels="bach")
     (tmp_path / "bad.zarr").mkdir()
-    with pytest.raises(ValueError, match="is not a valid zarr store"):
-        run(own, tmp_path / "bad.zarr", tmp_path / "b")
+    refused("is not a valid zarr store", run, own, tmp_path / "bad.zarr", tmp_path / "b")
 
 
 def test_h5ad(client: Any, model: Any, expected: np.ndarray, tmp_path: Path) -> None:
@@ -175,12 +175,10 @@ def test_h5ad(client: Any, model: Any, expected: np.ndarray, tmp_path: Path) -> 
     assert found.index[3] == "cell 3" and found["shape"].tolist() == DATA.hidden[400:800].tolist()
     placed = run(model, files, tmp_path / "b", labels="batch")  # sparse, by rows
     np.testing.assert_allclose(positions(placed), expected, rtol=1e-3, atol=1e-3)
-    with pytest.raises(ValueError, match="X_own"):
-        run(model, files, tmp_path / "c", labels="batch", use_rep="X_pca")
+    refused("X_own", run, model, files, tmp_path / "c", labels="batch", use_rep="X_pca")
     adata.var_names = [f"other {gene}" for gene in range(adata.n_vars)]
     adata.write_h5ad(tmp_path / "2.h5ad")
-    with pytest.raises(ValueError, match=r"1 of 3 shards .*2\.h5ad lacks"):
-        run(model, files, tmp_path / "c", labels="batch")
+    refused(r"1 of 3 shards .*2\.h5ad lacks", run, model, files, tmp_path / "c", labels="batch")
 
 
 def test_genes_are_chosen_as_by_the_reader(client: Any, tmp_path: Path) -> None:
@@ -251,11 +249,9 @@ def test_another_model_or_collection_is_refused(
             run(*arguments[:3], labels=arguments[3])
     assert {path: path.read_bytes() for path in out.iterdir()} == before
     run(model, X, tmp_path / "arrays", labels=DATA.known)
-    with pytest.raises(ValueError, match="of other data"):
-        run(model, X + 1, tmp_path / "arrays", labels=DATA.known)
+    refused("of other data", run, model, X + 1, tmp_path / "arrays", labels=DATA.known)
     (out / RECORD).write_text("[1, 2]")
-    with pytest.raises(ValueError, match="is not a record of placed points"):
-        run(model, files, out, labels="batch")
+    refused("is not a record of placed points", run, model, files, out, labels="batch")
 
 
 def test_bad_shards_are_named_and_can_be_corrected(
@@ -352,8 +348,7 @@ def test_workers_that_do_not_see_the_model_get_it_once(
     assert same and n_jobs == -1
     np.testing.assert_array_equal(placed, expected[:50])
     unknown = ModelFile(file.path, "0" * 64)
-    with pytest.raises(ValueError, match="cannot read the model"):
-        client.submit(load_model, unknown, None).result()
+    refused("cannot read the model", client.submit(load_model, unknown, None).result)
 
 
 def test_several_columns(client: Any, tmp_path: Path) -> None:
@@ -408,18 +403,13 @@ def test_new_labels_of_an_aligned_map_move_alike_in_all_shards(client: Any, tmp_
 
 def test_bad_arguments(client: Any, model: Any, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with pytest.raises(TypeError, match="model must be a fitted ConditionalTSNE"):
-        run(3, X, out)
-    with pytest.raises(ValueError, match="not fitted"):
-        run(ConditionalTSNE(), X, out)
-    with pytest.raises(ValueError, match=r"no file .*model\.ctsne"):
-        run(tmp_path / "model.ctsne", X, out)
+    refused("model must be a fitted ConditionalTSNE", run, 3, X, out, error=TypeError)
+    refused("not fitted", run, ConditionalTSNE(), X, out)
+    refused(r"no file .*model\.ctsne", run, tmp_path / "model.ctsne", X, out)
     with pytest.raises(ValueError, match=f"has {len(NAMES) - 1} features, but the model"):
         run(model, X[:, 1:], out, labels=DATA.known)
-    with pytest.raises(ValueError, match="there is no folder"):
-        run(model, X, tmp_path / "a" / "b", labels=DATA.known)
-    with pytest.raises(ValueError, match="must have 2 dimensions"):
-        run(model, X.reshape(-1), out)
+    refused("there is no folder", run, model, X, tmp_path / "a" / "b", labels=DATA.known)
+    refused("must have 2 dimensions", run, model, X.reshape(-1), out)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").touch()
     with pytest.raises(ValueError, match=r"holds other files \(thesis.txt\)"):
@@ -436,8 +426,7 @@ def test_formats(client: Any, model: Any, tmp_path: Path, cells: Path) -> None:
             run(model, tmp_path / name, tmp_path / "out")
     with pytest.raises(ValueError, match=r"one format, got .csv, .parquet"):
         run(model, [tmp_path / "x.csv", cells / "c0.parquet"], tmp_path / "out")
-    with pytest.raises(ValueError, match="is a folder"):
-        run(model, cells, tmp_path / "out")
+    refused("is a folder", run, model, cells, tmp_path / "out")
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         FRAME[:30].to_parquet(tmp_path / folder / "x.parquet")

@@ -1,8 +1,11 @@
-"""Small files of every kind."""
+"""Small files of every kind, and a settings record to store with maps."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import anndata
 import numpy as np
@@ -10,7 +13,18 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from ctsne.io import Dataset, write_map
+
 N = 12
+# Readers and writers take a settings record as text.
+RECORD: dict[str, Any] = {
+    "ctsne record": 1,
+    "made_by": "ctsne embed",
+    "parameters": {"beta": 1e-30, "random_state": 0},
+    "labels": ["<script>", "ü"],
+    "options": {"none": None, "more": {"a": 1.5}},
+    "results": {},
+}
 
 
 @pytest.fixture
@@ -47,3 +61,22 @@ def cells(tmp_path: Path, table: pd.DataFrame) -> Path:
     path = tmp_path / "cells.h5ad"
     adata.write_h5ad(path)
     return path
+
+
+def refused(
+    message: str,
+    call: Callable[..., object],
+    *given: Any,
+    error: type[Exception] = ValueError,
+    **options: Any,
+) -> None:
+    """Check that a call is refused, with an error in one line."""
+    with pytest.raises(error, match=message) as caught:
+        call(*given, **options)
+    assert "\n" not in str(caught.value)
+
+
+def store(target: Path, positions: Any, dataset: Dataset, **options: Any) -> None:
+    """Write a map with a settings record and no diagnostics, unless these are given."""
+    options = {"diagnostics": {}, "settings": json.dumps(RECORD), **options}
+    write_map(target, positions, dataset=dataset, **options)

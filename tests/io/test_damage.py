@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import anndata
 import numpy as np
@@ -14,19 +13,17 @@ import pytest
 import scipy.sparse as sp
 
 from ctsne.io import (
-    InputRecord,
-    Provenance,
     read_columns,
     read_data,
     read_map,
-    read_provenance,
+    read_settings,
     write_columns,
-    write_map,
 )
 
+from .conftest import store
+
 N = 30
-CASES = 40
-MADE = Provenance("embed", {"labels": ["batch"], "other": None}, [InputRecord("a.csv")], {"x": "1"})
+CASES = 25
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +49,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     adata.write_h5ad(folder / "t.h5ad", compression="gzip")
     data = read_data(folder / "t.h5ad")
     for name in ("m.csv", "m.npz", "m.npy", "m.feather", "m.parquet", "m.h5ad"):
-        about: Any = {"dataset": data, "diagnostics": {}, "settings": MADE.to_json()}
-        write_map(folder / name, X[:, :2], **about)
+        store(folder / name, X[:, :2], data)
     write_columns(folder / "columns.feather", {"batch": frame["batch"]}, names=None)
     return folder
 
@@ -75,13 +71,17 @@ def labels_of(path: Path) -> object:
     return read_data(path.with_name("X.npy"), label_file=path, labels=["batch"])
 
 
+def settings_of(path: Path) -> object:
+    return read_settings(path, "ctsne")
+
+
 READERS: list[tuple[str, str, Callable[[Path], object]]] = [
     *((name, name, read_data) for name in ("t.csv", "t.tsv.gz", "t.parquet", "t.feather", "t.npz")),
     *((name, name, read_data) for name in ("s.npz", "t.npy", "t.h5ad")),
     *((name, name, labels_of) for name in ("t.csv", "t.parquet", "t.feather", "t.npz")),
     *((name, name, read_map) for name in ("m.csv", "m.npz", "m.npy", "m.feather", "m.h5ad")),
-    *((name, name, read_provenance) for name in ("m.npz", "m.feather", "m.parquet", "m.h5ad")),
-    ("m.csv.json", "m.csv", read_provenance),
+    *((name, name, settings_of) for name in ("m.npz", "m.feather", "m.parquet", "m.h5ad")),
+    ("m.csv.json", "m.csv", read_map),
     ("m.npy.json", "m.npy", read_map),
     ("columns.feather", "columns.feather", read_columns),
 ]

@@ -15,6 +15,8 @@ import scipy.sparse as sp
 from ctsne.io import hdf5, read_data
 from ctsne.io.features import MOST_FEATURES, read_features
 
+from .conftest import refused
+
 COUNTS = np.random.default_rng(0).poisson(0.7, (40, 9)).astype(np.float32)
 GENES = [f"g{i}" for i in range(9)]
 
@@ -81,8 +83,7 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         ("gene1*", f"matches 1111 features of .*; a page shows at most {MOST_FEATURES}"),
         ("gene7", "2 features of .* are called 'gene7'; make names unique"),
     ):
-        with pytest.raises(ValueError, match=message):
-            read_features(data, [pattern])
+        refused(message, read_features, data, [pattern])
 
 
 def test_damaged_matrices_are_refused(tmp_path: Path) -> None:
@@ -92,5 +93,4 @@ def test_damaged_matrices_are_refused(tmp_path: Path) -> None:
             data = read_data(path)
             with h5py.File(path, "a") as file:
                 file["X"][part][1] = value
-            with pytest.raises(ValueError, match="h5ad"):
-                read_features(data, GENES)
+            refused("h5ad", read_features, data, GENES)

@@ -12,7 +12,9 @@ import h5py
 import numpy as np
 import pytest
 
-from ctsne.io import Provenance, hdf5, read_data, read_map, read_provenance, write_map
+from ctsne.io import hdf5, read_data, read_map
+
+from .conftest import refused, store
 
 
 def replaced(group: Any, name: str, value: Any) -> None:
@@ -166,9 +168,8 @@ def test_links_to_other_files_are_not_followed(
         if place in file:
             del file[place]
         file[place] = h5py.ExternalLink(target, "/obs")
-    for read in (read_data, read_map, read_provenance):
-        with pytest.raises(ValueError, match=rf"cells\.h5ad links to another file at '/{place}'"):
-            read(cells)
+    for read in (read_data, read_map):
+        refused(rf"cells\.h5ad links to another file at '/{place}'", read, cells)
 
 
 def test_links_inside_a_file_are_fine(cells: Path) -> None:
@@ -185,8 +186,7 @@ def test_groups_nested_without_end(cells: Path) -> None:
         group = file["uns"]
         for _ in range(200):
             group = group.create_group("deeper")
-    with pytest.raises(ValueError, match=r"cells\.h5ad .* nested more than 100 deep"):
-        read_data(cells)
+    refused(r"cells\.h5ad .* nested more than 100 deep", read_data, cells)
 
 
 def test_heaps_in_which_the_library_would_loop(cells: Path) -> None:
@@ -194,15 +194,13 @@ def test_heaps_in_which_the_library_would_loop(cells: Path) -> None:
     place = whole.index(b"GCOL\x01\0\0\0") + 16
     for header in (bytes(16), bytes(8) + b"\x08" + bytes(7)):
         cells.write_bytes(whole[:place] + header + whole[place + 16 :])
-        with pytest.raises(ValueError, match=r"cells\.h5ad .* the heap of text .* does not end"):
-            read_data(cells)
+        refused(r"cells\.h5ad .* the heap of text .* does not end", read_data, cells)
     for size, reason in (
         (len(whole) - place + 16, r"heaps? of text .*anndata\.read_h5ad"),  # up to the end
         (len(whole), "cannot be read"),  # beyond it: the library says so itself
     ):
         cells.write_bytes(whole[: place - 8] + size.to_bytes(8, "little") + whole[place:])
-        with pytest.raises(ValueError, match=rf"cells\.h5ad .*{reason}"):
-            read_data(cells)
+        refused(rf"cells\.h5ad .*{reason}", read_data, cells)
 
 
 def test_data_that_look_like_heaps(cells: Path) -> None:
@@ -218,9 +216,7 @@ def test_a_copy_of_a_checked_file_is_not_searched(
     searched = []
     monkeypatch.setattr(hdf5, "_check_heaps", lambda path, _: searched.append(path))
     data = read_data(cells, use_rep="X_umap")
-    positions = np.zeros((12, 2), np.float32)
-    record = Provenance("embed", {})
-    write_map(cells, positions, dataset=data, diagnostics={}, settings=record.to_json(), key="new")
+    store(cells, np.zeros((12, 2)), data, key="new")
     assert searched == [cells]
 
 
@@ -241,8 +237,7 @@ def test_types_in_which_the_library_would_crash(cells: Path) -> None:
         lists = np.empty(1, object)
         lists[0] = np.array([1, 2], np.int32)
         file["obs"].attrs.create("encoding-type", lists, dtype=h5py.vlen_dtype(np.int32))
-    with pytest.raises(ValueError, match=r"attribute 'encoding-type' holds lists of any length"):
-        read_data(cells)
+    refused(r"attribute 'encoding-type' holds lists of any length", read_data, cells)
 
 
 def same_column(file: h5py.File, column: Any) -> None:
@@ -296,5 +291,4 @@ def test_parts_put_together_from_themselves(cells: Path) -> None:
         layout[:] = h5py.VirtualSource(".", "obsm/self", (12, 2))
         file["obsm"].create_virtual_dataset("self", layout)
     for name in ("twice", "self"):
-        with pytest.raises(ValueError, match=r"cells\.h5ad cannot be read .* put together too"):
-            read_data(cells, use_rep=name)
+        refused(r"cells\.h5ad cannot be read .* put together too", read_data, cells, use_rep=name)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -7,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ctsne.io import Provenance, check_input, check_output, suffix_of
+from ctsne.io import check_input, check_output, suffix_of
+
+from .conftest import RECORD, refused
 
 LOADED = "pandas anndata h5py pyarrow sklearn matplotlib"
 
@@ -32,28 +35,21 @@ def test_inputs_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "cells.csv").write_text("a\n1\n")
     (tmp_path / "cells.docx").write_text("")
     assert check_input(str(tmp_path / "cells.csv")) == tmp_path / "cells.csv"
-    with pytest.raises(ValueError, match=r"no file .*cell.csv; did you mean .*cells.csv\?"):
-        check_input(tmp_path / "cell.csv")
-    with pytest.raises(ValueError, match=r"is a folder, not a file; .* such as .*cells.csv"):
-        check_input(tmp_path)
-    with pytest.raises(ValueError, match=r"the name must end in one of .csv, .*\.h5ad"):
-        check_input(tmp_path / "cells.docx")
-    with pytest.raises(ValueError, match=r"there is no folder .*nowhere"):
-        check_input(tmp_path / "nowhere" / "cells.csv")
+    refused(r"no file .*cell.csv; did you mean .*cells.csv\?", check_input, tmp_path / "cell.csv")
+    refused(r"is a folder, not a file; .* such as .*cells.csv", check_input, tmp_path)
+    refused(r"the name must end in one of .csv, .*\.h5ad", check_input, tmp_path / "cells.docx")
+    refused(r"there is no folder .*nowhere", check_input, tmp_path / "nowhere" / "cells.csv")
     for name in ("settings.json", "table.csv"):
         (tmp_path / name).touch()
-    with pytest.raises(ValueError, match=r"is a sweep; its measures are in .*table.csv$"):
-        check_input(tmp_path)
+    refused(r"is a sweep; its measures are in .*table.csv$", check_input, tmp_path)
 
 
 def test_outputs_that_cannot_be(tmp_path: Path) -> None:
     assert check_output(str(tmp_path / "map.csv.gz")) == tmp_path / "map.csv.gz"
-    with pytest.raises(ValueError, match=r"must end in one of .csv, .*\.h5ad"):
-        check_output(tmp_path / "map.png")
+    refused(r"must end in one of .csv, .*\.h5ad", check_output, tmp_path / "map.png")
     with pytest.raises(ValueError, match=r"there is no folder .*nowhere; create it first"):
         check_output(tmp_path / "nowhere" / "map.csv")
-    with pytest.raises(ValueError, match="it is a folder"):
-        check_output(tmp_path)
+    refused("it is a folder", check_output, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +73,7 @@ def test_a_file_of_others_beside_the_output(tmp_path: Path) -> None:
                 ValueError, match=rf"{name}\.json, which exists and was not written"
             ):
                 check_output(tmp_path / name)
-        beside.write_text(Provenance("embed", {}).to_json())
+        beside.write_text(json.dumps(RECORD))
         check_output(tmp_path / name)
     (tmp_path / "map.npz.json").write_text("mine")
     check_output(tmp_path / "map.npz")
@@ -91,26 +87,20 @@ def test_files_that_may_have_been_meant(tmp_path: Path) -> None:
         ("cell.h5ad", "cells.h5ad"),
         ("cells.cvs", "cells.csv"),
     ):
-        with pytest.raises(ValueError, match=f"did you mean .*{right}\\?"):
-            check_input(tmp_path / wrong)
-    with pytest.raises(ValueError, match=r"nofile\.csv \(looked in"):
-        check_input(tmp_path / "nofile.csv")
+        refused(f"did you mean .*{right}\\?", check_input, tmp_path / wrong)
+    refused(r"nofile\.csv \(looked in", check_input, tmp_path / "nofile.csv")
 
 
 def test_only_files_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe.csv")
     Path("link.npy").symlink_to("/dev/zero")
-    with pytest.raises(ValueError, match=r"pipe\.csv is a pipe, not a file; save its content"):
-        check_input("pipe.csv")
-    with pytest.raises(ValueError, match=r"link\.npy is a device, not a file"):
-        check_input("link.npy")
-    with pytest.raises(ValueError, match="there is no file -; standard input is not read"):
-        check_input("-")
+    refused(r"pipe\.csv is a pipe, not a file; save its content", check_input, "pipe.csv")
+    refused(r"link\.npy is a device, not a file", check_input, "link.npy")
+    refused("there is no file -; standard input is not read", check_input, "-")
     reader, writer = os.pipe()
     try:
-        with pytest.raises(ValueError, match=f"/dev/fd/{reader} is a pipe, not a file"):
-            check_input(f"/dev/fd/{reader}")
+        refused(f"/dev/fd/{reader} is a pipe, not a file", check_input, f"/dev/fd/{reader}")
     finally:
         os.close(reader)
         os.close(writer)
@@ -120,5 +110,4 @@ def test_settings_beside_an_output_may_be_anything(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv.json")
     (tmp_path / "deep.csv.json").write_text("[" * 10**5)
     for name in ("pipe.csv", "deep.csv"):
-        with pytest.raises(ValueError, match=r"which exists and was not written by ctsne"):
-            check_output(tmp_path / name)
+        refused(r"which exists and was not written by ctsne", check_output, tmp_path / name)

@@ -11,6 +11,8 @@ import pytest
 from ctsne._core.files import file_checksum
 from ctsne.io import Dataset, read_data
 
+from .conftest import refused
+
 X = np.random.default_rng(0).normal(size=(4, 2))
 NAMES = ["w", "x", "y", "z"]
 CELLS = "a,cell,b\n1,w,5\n2,x,5\n5,y,6\n"
@@ -139,8 +141,7 @@ def test_labels_by_the_names_of_an_h5ad(cells: Path, tmp_path: Path) -> None:
     labels.write_text(",mine\n" + "".join(f"cell{i},{i}\n" for i in reversed(range(12))))
     data = read_data(cells, labels=["mine"], label_file=labels, join_on="index")
     assert data.labels(["mine"]).tolist() == list(range(12))
-    with pytest.raises(ValueError, match=r"--index is for tables; .* are obs_names"):
-        read_data(cells, index="type")
+    refused(r"--index is for tables; .* are obs_names", read_data, cells, index="type")
 
 
 @pytest.mark.parametrize(
@@ -164,8 +165,7 @@ def test_labels_by_the_names_of_an_h5ad(cells: Path, tmp_path: Path) -> None:
 def test_identifiers_in_another_order_are_never_joined_by_order(
     tmp_path: Path, content: str, labels: str, option: str
 ) -> None:
-    with pytest.raises(ValueError, match=f"join them with {option} or with --join-on order"):
-        join(tmp_path, content, labels)
+    refused(f"join them with {option} or with --join-on order", join, tmp_path, content, labels)
 
 
 @pytest.mark.parametrize(
@@ -217,8 +217,7 @@ def test_labels_that_do_not_match(named: Path, matrix: Path, tmp_path: Path) -> 
     labels.write_text("id,batch\nw,1\nx,2\ny,3\nz,4\n")
     with pytest.raises(ValueError, match=r"no column 'cell' to join by; use --join-on id$"):
         read_data(named, labels=["batch"], label_file=labels, join_on="cell")
-    with pytest.raises(ValueError, match="--join-on needs a label file"):
-        read_data(named, join_on="cell")
+    refused("--join-on needs a label file", read_data, named, join_on="cell")
 
 
 def test_a_column_of_both_must_be_the_same(cells: Path, tmp_path: Path) -> None:

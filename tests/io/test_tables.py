@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne.io import Dataset, read_data, read_provenance
+from ctsne.io import Dataset, read_data, read_settings
 from ctsne.io.paths import TEXT_SUFFIXES, suffix_of
 from ctsne.io.tables import folded
 from ctsne.labels import encode_column
+
+from .conftest import refused
 
 WRITERS = {
     "t.csv": lambda frame, path: frame.to_csv(path),
@@ -105,10 +107,8 @@ def test_row_names_are_named_by_the_user(tmp_path: Path) -> None:
     assert data.names is not None and data.names.tolist() == ["007", "NA", "x"]
     assert data.called == "cell" and data.columns == {} and data.features == ("a", "b")
     assert read(tmp_path, text, index="a").features == ("b",)
-    with pytest.raises(ValueError, match=r"names must be unique, but 'b' of .* repeats '0'$"):
-        read(tmp_path, text, index="b")
-    with pytest.raises(ValueError, match=r"--index: no column 'cel' in .*did you mean 'cell'"):
-        read(tmp_path, text, index="cel")
+    refused(r"names must be unique, but 'b' of .* repeats '0'$", read, tmp_path, text, index="b")
+    refused(r"--index: no column 'cel' in .*did you mean 'cell'", read, tmp_path, text, index="cel")
 
 
 def test_row_names_that_pandas_or_r_stored(tmp_path: Path) -> None:
@@ -156,8 +156,7 @@ def test_features_chosen(tmp_path: Path) -> None:
     data = read(tmp_path, text, features=["PC*"])
     assert data.features == ("PC1", "PC2")
     assert list(data.columns) == ["batch", "age", "type"] and data.notes == ()
-    with pytest.raises(ValueError, match=r"no column 'PC3' in .*; did you mean 'PC"):
-        read(tmp_path, text, features=["PC3"])
+    refused(r"no column 'PC3' in .*; did you mean 'PC", read, tmp_path, text, features=["PC3"])
     with pytest.raises(ValueError, match=r"column 'type' .* is not numeric \(row 1: 'x'\)"):
         read(tmp_path, text, features=["PC1", "type"])
     with pytest.raises(ValueError, match=r"'PC1' of .* cannot be both a label and a feature"):
@@ -193,18 +192,15 @@ def test_an_earlier_map_is_not_data(tmp_path: Path) -> None:
     ],
 )
 def test_refusals_in_plain_words(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        read(tmp_path, text)
+    refused(message, read, tmp_path, text)
 
 
 def test_a_wrong_label_suggests_the_right_one(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no column 'bacth' in .*; did you mean 'batch'?"):
         read(tmp_path, "PC1,batch\n1,1\n2,\n", labels=["bacth"])
     data = read(tmp_path, "PC1,batch\n1,1\n2,\n", labels=["batch"])
-    with pytest.raises(ValueError, match="is used as a feature, not as a label"):
-        data.labels(["PC1"])
-    with pytest.raises(ValueError, match="name at least one"):
-        data.labels([])
+    refused("is used as a feature, not as a label", data.labels, ["PC1"])
+    refused("name at least one", data.labels, [])
 
 
 def test_separators_at_the_end_of_lines_are_no_column(tmp_path: Path) -> None:
@@ -215,15 +211,12 @@ def test_separators_at_the_end_of_lines_are_no_column(tmp_path: Path) -> None:
 def test_files_that_are_something_else(tmp_path: Path) -> None:
     for name in ("t.parquet", "t.feather", "t.csv.gz"):
         (tmp_path / name).write_bytes(b"this is no such file, is it?")
-        with pytest.raises(ValueError, match=f"{name} is not a valid"):
-            read_data(tmp_path / name)
+        refused(f"{name} is not a valid", read_data, tmp_path / name)
     (tmp_path / "t.csv").write_bytes("a,größe\n1,2\n".encode("latin-1"))
-    with pytest.raises(ValueError, match="not encoded in UTF-8"):
-        read_data(tmp_path / "t.csv")
+    refused("not encoded in UTF-8", read_data, tmp_path / "t.csv")
     whole = gzip.compress(b"a,b\n" + b"1,2\n" * 5000)
     (tmp_path / "t.csv.gz").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match=r"t\.csv\.gz is not a valid table"):
-        read_data(tmp_path / "t.csv.gz")
+    refused(r"t\.csv\.gz is not a valid table", read_data, tmp_path / "t.csv.gz")
 
 
 def test_columns_named_twice_in_parquet(tmp_path: Path) -> None:
@@ -232,8 +225,7 @@ def test_columns_named_twice_in_parquet(tmp_path: Path) -> None:
 
     twice = pyarrow.table([pyarrow.array([1.0, 2.0])] * 2, names=["a", "a"])
     pyarrow.parquet.write_table(twice, tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match=r"more than one column named 'a'|is not a valid"):
-        read_data(tmp_path / "t.parquet")
+    refused(r"more than one column named 'a'|is not a valid", read_data, tmp_path / "t.parquet")
 
 
 def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
@@ -243,8 +235,7 @@ def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
 
 
 def test_options_of_other_formats(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"are for \.h5ad files"):
-        read(tmp_path, "a\n1\n2\n", use_rep="X_pca")
+    refused(r"are for \.h5ad files", read, tmp_path, "a\n1\n2\n", use_rep="X_pca")
 
 
 @pytest.mark.parametrize("first", ["id,", ",", ""])
@@ -261,8 +252,7 @@ def test_text_such_as_na_is_a_label(tmp_path: Path, first: str) -> None:
 def test_text_such_as_na_among_numbers_is_missing(tmp_path: Path) -> None:
     data = read(tmp_path, "PC1,batch\n1,1\n2,NA\n5,3\n", labels=["batch"])
     assert data.columns["batch"].isna().tolist() == [False, True, False]
-    with pytest.raises(ValueError, match="missing value in row 2, column 'batch'"):
-        read(tmp_path, "PC1,batch\n1,1\n2,NA\n5,3\n")
+    refused("missing value in row 2, column 'batch'", read, tmp_path, "PC1,batch\n1,1\n2,NA\n5,3\n")
     data = read(tmp_path, "PC1,a\n1,1\n2,NA\n5,oh\n7,4\n")
     assert len(data.warnings) == 1 and "column 'a' is left out" in str(data.warnings[0])
 
@@ -373,8 +363,7 @@ def test_many_columns_take_seconds(tmp_path: Path) -> None:
     begin = time.perf_counter()
     data = read(tmp_path, f"{names}\n" + f"{','.join(['1.5'] * 5000)}\n" * 3)
     assert data.X.shape == (3, 5000) and time.perf_counter() - begin < 20
-    with pytest.raises(ValueError, match="more than one column named '1'"):
-        read(tmp_path, "1," * 10**6)
+    refused("more than one column named '1'", read, tmp_path, "1," * 10**6)
 
 
 def test_line_ends_of_all_kinds(tmp_path: Path) -> None:
@@ -399,8 +388,7 @@ def test_tables_longer_than_the_memory(
     assert (tmp_path / f"t.{kind}").stat().st_size < 2**14
     monkeypatch.setattr("ctsne._core.files.free_memory", lambda: 2**21)
     monkeypatch.delattr(getattr(pyarrow, kind), "read_table")  # before it is decompressed
-    with pytest.raises(MemoryError, match=rf"t\.{kind} needs about"):
-        read_data(tmp_path / f"t.{kind}")
+    refused(rf"t\.{kind} needs about", read_data, tmp_path / f"t.{kind}", error=MemoryError)
 
 
 @pytest.mark.filterwarnings("ignore:Feather V1:DeprecationWarning")
@@ -411,8 +399,7 @@ def test_the_first_version_of_feather(tmp_path: Path) -> None:
     path = tmp_path / "t.feather"
     pyarrow.feather.write_feather(pyarrow.table({"a": [1.0, 2.0]}), str(path), version=1)
     assert read_data(path).X.tolist() == [[1], [2]]
-    with pytest.raises(ValueError, match=r"t\.feather has no record of how it was made"):
-        read_provenance(path)
+    assert read_settings(path, "ctsne") is None
 
 
 @pytest.mark.parametrize("kind", ["parquet", "feather"])
@@ -428,5 +415,4 @@ def test_metadata_of_pandas_that_lie(kind: str, tmp_path: Path) -> None:
             pyarrow.parquet.write_table(hostile, tmp_path / "t.parquet")
         else:
             pyarrow.feather.write_feather(hostile, str(tmp_path / "t.feather"))
-        with pytest.raises(ValueError, match=rf"t\.{kind} is not a valid {kind} file: ."):
-            read_data(tmp_path / f"t.{kind}")
+        refused(rf"t\.{kind} is not a valid {kind} file: .", read_data, tmp_path / f"t.{kind}")
