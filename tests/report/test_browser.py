@@ -283,19 +283,8 @@ def test_works_without_a_mouse(opened: Open, path: Path) -> None:
         visited.append(page.page.evaluate(f"{focus}.id || {focus}.localName"))
         outline = page.page.evaluate(f"getComputedStyle({focus}).outlineStyle")
         assert outline != "none", visited[-1]
-    for control in (
-        "line",
-        "strength",
-        "play",
-        "left-map",
-        "right-column",
-        "left",
-        "right",
-        "share",
-        "find",
-        "zoom-in",
-    ):
-        assert control in visited
+    needed = {"line", "strength", "play", "left-map", "right-column", "left", "right"}
+    assert needed | {"share", "find", "zoom-in"} <= set(visited)
     page.page.locator(".labels button").first.focus()
     keyboard.press("Enter")
     assert len(page.state()["selected"]) == 30
@@ -304,15 +293,9 @@ def test_works_without_a_mouse(opened: Open, path: Path) -> None:
     keyboard.press("Space")
     assert page.shown() == "revised, beta 1e-10"
     page.page.locator("#zoom-in").focus()
-    before = page.page.evaluate("ctsnePage.view()")
+    before = page.page.evaluate("ctsnePage.view().side")
     keyboard.press("Enter")
-    after = page.page.evaluate("ctsnePage.view()")
-    assert after["side"] == pytest.approx(before["side"] / 1.5)
-    page.page.locator("#left").focus()
-    keyboard.press("ArrowRight")
-    assert page.page.evaluate("ctsnePage.view()")["x"] > after["x"]
-    keyboard.press("0")
-    assert page.page.evaluate("ctsnePage.view()") == before
+    assert page.page.evaluate("ctsnePage.view().side") == pytest.approx(before / 1.5)
     page.page.locator("#look-menu summary").focus()
     keyboard.press("Enter")
     page.page.wait_for_selector("#theme")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,6 +13,20 @@ import pytest
 from matplotlib.path import Path as Polygon
 
 from .conftest import Made, Open, Opened, made_up, written
+
+
+def saved(page: Opened, kind: str) -> bytes:
+    """Save what the page shows, and return the file."""
+    with page.page.expect_download() as download:
+        page.page.click("#save-menu summary")
+        page.page.click(f"#save-{kind}")
+    page.page.click("#title")
+    return Path(download.value.path()).read_bytes()
+
+
+def svg_texts(page: Opened) -> list[str]:
+    drawing = ElementTree.fromstring(saved(page, "svg"))
+    return [text.text or "" for text in drawing.iter("{http://www.w3.org/2000/svg}text")]
 
 
 def drag(opened: Opened, corners: np.ndarray[Any, Any]) -> None:
@@ -67,12 +82,12 @@ def test_legend_selects_and_names_are_saved(opened: Open, path: Path) -> None:
         page.page.click("#download")
     assert download.value.suggested_filename == "selected-points.csv"
     with Path(download.value.path()).open(newline="") as file:
-        saved = list(csv.DictReader(file))
-    assert [int(each["row"]) for each in saved] == list(range(1, 60, 3))
-    assert {each["kind"] for each in saved} == {"beta"}
-    assert [each["name"] for each in saved] == [f"cell {row}" for row in range(1, 60, 3)]
-    assert [each["batch"] for each in saved] == ["two", "one"] * 10
-    depths = [float(each["depth"] or "nan") for each in saved]
+        rows_saved = list(csv.DictReader(file))
+    assert [int(each["row"]) for each in rows_saved] == list(range(1, 60, 3))
+    assert {each["kind"] for each in rows_saved} == {"beta"}
+    assert [each["name"] for each in rows_saved] == [f"cell {row}" for row in range(1, 60, 3)]
+    assert [each["batch"] for each in rows_saved] == ["two", "one"] * 10
+    depths = [float(each["depth"] or "nan") for each in rows_saved]
     np.testing.assert_allclose(depths, np.linspace(-1, 5, 60)[1::3], atol=1e-3)
     page.page.click("#legend-right button:has-text('beta')")
     assert page.state()["selected"] == []
@@ -85,33 +100,20 @@ def test_saved_cells_are_quoted_and_not_changed(opened: Open, tmp_path: Path) ->
     page = opened(written(tmp_path, Made(result, columns), names=texts))
     for place in range(2):
         page.page.click(f"#legend-left button >> nth={place}")
-    with page.page.expect_download() as download:
-        page.page.click("#save-menu summary")
-        page.page.click("#save-csv")
-    with Path(download.value.path()).open(newline="", encoding="utf-8") as file:
-        saved = list(csv.reader(file))
-    assert saved[0][:5] == ["row", "name", "batch", "kind", "depth"]
-    assert [row[1] for row in saved[1:]] == texts
-    assert [row[3] for row in saved[1:]] == texts
-    assert [row[4] for row in saved[1:]][:3] == ["1.5", "", "2.5"]
+    head, *rows = csv.reader(StringIO(saved(page, "csv").decode("utf-8"), newline=""))
+    assert head[:5] == ["row", "name", "batch", "kind", "depth"]
+    assert [row[1] for row in rows] == [row[3] for row in rows] == texts
+    assert [row[4] for row in rows][:3] == ["1.5", "", "2.5"]
 
 
 def test_saves_what_is_seen(opened: Open, path: Path) -> None:
     page = opened(path)
     page.settle()
-    files = {}
-    for kind in ("png", "svg"):
-        with page.page.expect_download() as download:
-            page.page.click("#save-menu summary")
-            page.page.click(f"#save-{kind}")
-        page.page.click("#title")
-        assert download.value.suggested_filename == f"maps.{kind}"
-        files[kind] = Path(download.value.path()).read_bytes()
-    assert files["png"].startswith(b"\x89PNG")
-    drawing = ElementTree.fromstring(files["svg"])
-    texts = [each.text for each in drawing.iter("{http://www.w3.org/2000/svg}text")]
-    assert "joint, strength 0.5, by batch" in texts and "joint, strength 0.5, by kind" in texts
+    assert saved(page, "png").startswith(b"\x89PNG")
+    drawing = ElementTree.fromstring(saved(page, "svg"))
     assert len(list(drawing.iter("{http://www.w3.org/2000/svg}circle"))) == 120 + 5
+    texts = svg_texts(page)
+    assert "joint, strength 0.5, by batch" in texts and "joint, strength 0.5, by kind" in texts
     assert [texts.count(name) for name in ("one", "two")] == [1, 1]  # in the legend below
 
 
@@ -121,11 +123,7 @@ def test_long_names_in_a_saved_picture_are_told_apart(opened: Open, tmp_path: Pa
     columns["kind"] = np.array(kinds)[np.arange(60) % 3]
     page = opened(written(tmp_path, Made(result, columns)))
     page.settle()
-    with page.page.expect_download() as download:
-        page.page.click("#save-menu summary")
-        page.page.click("#save-svg")
-    drawing = ElementTree.fromstring(Path(download.value.path()).read_bytes())
-    texts = [each.text or "" for each in drawing.iter("{http://www.w3.org/2000/svg}text")]
+    texts = svg_texts(page)
     for kind in "abc":
         assert any(text.startswith(f"very…{kind}, of") and len(text) < 60 for text in texts)
 
@@ -137,11 +135,8 @@ def test_says_that_a_map_lacks_a_diagnostic(opened: Open, tmp_path: Path) -> Non
     page.page.click("[data-preset=maps]")
     page.page.select_option("#right-column", label="weight on other labels")
     assert page.text("#legend-right-title") == "Right: weight on other labels"
-    with page.page.expect_download() as download:
-        page.page.click("#save-menu summary")
-        page.page.click("#save-svg")
-    saved = Path(download.value.path()).read_text("utf-8")
-    assert "t-SNE, by weight on other labels, which this map lacks" in saved
+    wanted = "t-SNE, by weight on other labels, which this map lacks"
+    assert wanted in saved(page, "svg").decode("utf-8")
 
 
 def test_hover_tells_labels_and_diagnostics(opened: Open, path: Path) -> None:

@@ -60,14 +60,15 @@ def draw_density(
 
 def _heights(places: NDArray[np.int64], pixels: int, dot: float) -> _Image:
     """Return the density in units of a single point, less smooth where points lie dense."""
+    from scipy.ndimage import gaussian_filter
+
     cell = places[:, 1] * pixels + places[:, 0]
     count = np.bincount(cell, minlength=pixels**2).reshape(pixels, pixels).astype(np.float32)
-    blurred = [_blurred(count, dot * factor) for factor in (*_WIDER, _WIDER[-1] / 2)]
-    around = [
-        each * (4 * np.pi * (dot * factor) ** 2)
-        for each, factor in zip(blurred, (*_WIDER, _WIDER[-1] / 2), strict=True)
-    ]
-    found = blurred[-2].copy()
+    blurred, around = [], []
+    for width in (dot * factor for factor in (*_WIDER, _WIDER[-1] / 2)):
+        blurred.append(gaussian_filter(count, width, mode="constant", truncate=3.0))
+        around.append(blurred[-1] * (4 * np.pi * width**2))
+    found: _Image = blurred[-2].copy()
     for place, wide in enumerate(blurred[:-1]):
         few, many = (_FEW, _MANY) if place == 0 else (_MANY, _ENOUGH)
         share = _ramp((around[place] - few) / (many - few))
@@ -103,13 +104,6 @@ def _grains(
     near = distance_transform_edt(empty, return_distances=False, return_indices=True)
     filled: _Image = colors.reshape(side, side, 3)[tuple(near)]
     return filled.repeat(_GRAIN, axis=0).repeat(_GRAIN, axis=1)[:pixels, :pixels]
-
-
-def _blurred(image: _Image, width: float) -> _Image:
-    from scipy.ndimage import gaussian_filter
-
-    blurred: _Image = gaussian_filter(image, width, mode="constant", truncate=3.0)
-    return blurred
 
 
 def _ramp(values: _Image) -> _Image:

@@ -213,7 +213,6 @@ def trade_off(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['joint']
     """
-    figures.check_width(width, ax)
     methods, numbers = {}, []
     if isinstance(x, SweepResult):
         title, mixing = _swept_mixing(x, column)

@@ -67,7 +67,6 @@ def label_mixing(
         embedding_or_neighbors = map_of(adata, basis)
         palette = category_colors(adata, labels) if palette is None else palette
         (labels,) = columns_of(adata, labels=labels)
-    figures.check_width(width, ax)
     column = encode_column(labels)
     if not column.n_labels:
         raise ValueError("labels must name at least one label, but all are missing")
@@ -137,7 +136,6 @@ def other_share(
     >>> [text.get_text() for text in ax.get_xticklabels()]
     ['alpha', 'beta']
     """
-    figures.check_width(width, ax)
     default = "share of neighbours with other labels"
     if is_anndata(share):
         adata: Any = share
@@ -174,8 +172,7 @@ def other_share(
             _draw_box(ax, values, place + shift, 0.68 / n_boxes, colors[box])
     ax.set(xlim=(-0.6, len(row_codes) - 0.4), ylim=(-0.02, 1.02))
     _write_groups(ax, rows)
-    ylabel = default if ylabel is None else ylabel
-    figures.finish_chart(ax, ylabel=ylabel, grid="y")
+    figures.finish_chart(ax, ylabel=default if ylabel is None else ylabel, grid="y")
     room = (0.0, 0.0) if boxes is None else add_legend(ax, figures.label_entries(boxes, colors))
     if own:
         figures.widen(ax, room)
@@ -193,15 +190,14 @@ def _draw_box(ax: Axes, values: NDArray[Any], place: float, width: float, color:
     # A pale box with a strong median, which keeps its colour when a box has no height.
     scale = figures.scale_of(ax)
     pale = 0.45 * np.array(load("colors").to_rgb(color)) + 0.55
+    hidden: dict[str, Any] = {"showfliers": False, "showcaps": False, "manage_ticks": False}
     ax.boxplot(
         [values],
         positions=[place],
         widths=width,
         whis=1.5,
-        showfliers=False,
-        showcaps=False,
         patch_artist=True,
-        manage_ticks=False,
+        **hidden,
         boxprops={"facecolor": pale, "edgecolor": color, "linewidth": 1.2 * scale},
         whiskerprops={"color": color, "linewidth": 1.2 * scale},
         medianprops={"color": color, "linewidth": 2.4 * scale},
