@@ -231,61 +231,32 @@ def test_a_search_in_parts_finds_the_same(rows: Any, columns: int) -> None:
 # ---- refused -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("X", "error"),
-    [
-        (np.full((3, 2), np.nan), ValueError),
-        (np.zeros((1, 2)), ValueError),
-        (np.zeros(4), ValueError),
-        ([["a"], ["b"]], TypeError),
-        (sparse.eye_array(5).tocsr(), TypeError),
-        (np.array([[-1e31], [1e31]]), ValueError),
-        (np.array([[-1e308], [1e308]]), ValueError),
-        (np.array([[-1e-40], [1e-40]]), ValueError),
+WRONG: dict[str, list[Any]] = {
+    "X": [
+        np.full((10, 2), np.nan),
+        np.zeros((1, 2)),
+        np.zeros(10),
+        [["a"]] * 10,
+        sparse.eye_array(10).tocsr(),
+        *(np.array([[-size], [size]] * 5) for size in (1e31, 1e308, 1e-40)),
     ],
-)
-def test_wrong_features_are_refused(X: Any, error: type[Exception]) -> None:
-    with pytest.raises(error, match="X"):
-        find_neighbors(X, lengths=1)
+    "lengths": [-1, (2, -1), 0, np.arange(20).reshape(10, 2), np.ones(3, int), 1.5, "2"],
+    "patterns": [(), (1,), (0, 2), (0, 0)],
+    "labels": [["a", "b"], encode_column(["a", "b"])],
+    "metric": ["l1"],
+    "n_jobs": [0],
+    "recall": [0.4, 1.1, "high", None],
+    "aligned": [np.zeros((9, 2))],
+    "rows": [[0.5], "some", [], [[1]], [-1], [10], np.array([{}])],
+}
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"lengths": -1},
-        {"lengths": (2, -1)},
-        {"lengths": 0},
-        {"lengths": np.arange(20).reshape(10, 2)},
-        {"lengths": np.ones(3, int)},
-        {"lengths": 1.5},
-        {"lengths": "2"},
-        {"patterns": ()},
-        {"patterns": (1,)},
-        {"patterns": (0, 2)},
-        {"patterns": (0, 0)},
-        {"labels": ["a", "b"]},
-        {"labels": encode_column(["a", "b"])},
-        {"metric": "l1"},
-        {"n_jobs": 0},
-        {"recall": 0.4},
-        {"recall": 1.1},
-        {"recall": "high"},
-        {"recall": None},
-        {"aligned": np.zeros((9, 2))},
-        {"rows": [0.5]},
-        {"rows": "some"},
-        {"rows": []},
-        {"rows": [[1]]},
-        {"rows": [-1]},
-        {"rows": [10]},
-        {"rows": np.array([{}])},
-    ],
-    ids=str,
-)
-def test_wrong_arguments_are_refused(wrong: dict[str, Any]) -> None:
-    X = np.random.default_rng(3).normal(size=(10, 2))
-    with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
-        find_neighbors(X, **{"labels": list("aabbbaabbb"), "lengths": 1, **wrong})
+@pytest.mark.parametrize("argument", WRONG)
+def test_wrong_arguments_are_refused(argument: str) -> None:
+    right = {"X": np.arange(20.0).reshape(10, 2), "labels": list("aabbbaabbb"), "lengths": 1}
+    for wrong in WRONG[argument]:
+        with pytest.raises((TypeError, ValueError), match=argument):
+            find_neighbors(**{**right, argument: wrong})
 
 
 def test_rows_without_a_direction_are_refused() -> None:
