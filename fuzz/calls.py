@@ -364,7 +364,6 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "evaluate.DataNeighbors.adjusted": lambda data: Call(
         data.data_neighbors().adjusted, data.map_neighbors().indices[:, : data.k]
     ),
-    "evaluate.DataNeighbors.of_rows": lambda data: Call(data.data_neighbors().of_rows, slice(0, 3)),
     "evaluate.DataNeighbors.without_labels": lambda data: Call(
         data.data_neighbors().without_labels
     ),

@@ -19,10 +19,10 @@ from ctsne.neighbors import (
     balanced_lengths,
     find_neighbors,
     joint_lengths,
-    matched_shares,
     occurring_patterns,
     paper_lengths,
 )
+from ctsne.neighbors.matching import matched_shares
 from ctsne.neighbors.patterns import differing_lists
 
 from .. import reference as formulas

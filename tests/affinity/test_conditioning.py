@@ -26,9 +26,9 @@ from ctsne.neighbors import (
     balanced_lengths,
     find_neighbors,
     joint_lengths,
-    matched_shares,
     paper_lengths,
 )
+from ctsne.neighbors.matching import matched_shares
 
 from .. import reference as formulas
 from .methods import balanced_affinities, joint_affinities, revised_affinities

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from ctsne.fit import pipeline as _pipeline
-from ctsne.fit.pipeline import MANY_POINTS, affinities_of, neighbors_of
-from ctsne.labels import Column, encode_column
+from ctsne.fit import pipeline
+from ctsne.fit.pipeline import MANY_POINTS
+from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors.matching import UNMATCHED
 from ctsne.settings import DEFAULTS, check_settings
 
 
-def without_counterparts(matched: Any, labels: Column, **parameters: Any) -> str | None:
+def without_counterparts(matched: Any, labels: Labels, **parameters: Any) -> str | None:
     """Ask for the warning of a map with these numbers."""
     X = np.random.default_rng(0).normal(size=(len(matched), 2))
     settings = check_settings({**DEFAULTS, "perplexity": 5, **parameters}, X, labels)
-    found = affinities_of(neighbors_of(X, settings), settings)
-    diagnostics = replace(found.diagnostics, matched=matched)
-    return _pipeline.without_counterparts(replace(found, diagnostics=diagnostics), settings)
+    diagnostics = SimpleNamespace(column_matched={labels.names[0]: matched})
+    affinities: Any = SimpleNamespace(diagnostics=diagnostics)
+    return pipeline.without_counterparts(affinities, settings)
 
 
-def test_which_labels_are_told() -> None:
-    labels = encode_column(["a"] * 100 + ["b"] * 100 + ["c"] * 2000)
+def test_which_labels_are_named() -> None:
+    labels = encode_labels(["a"] * 100 + ["b"] * 100 + ["c"] * 2000)
     matched = np.ones(2200)
     assert without_counterparts(matched, labels) is None
     matched[: MANY_POINTS - 1] = 0
@@ -47,11 +47,11 @@ def test_which_labels_are_told() -> None:
 
 def test_long_lists_of_labels_stay_readable() -> None:
     names = [f"{'x' * 100} {place % 40}" for place in range(40 * 30)]
-    message = without_counterparts(np.zeros(1200), encode_column(names))
+    message = without_counterparts(np.zeros(1200), encode_labels(names))
     assert message is not None and "and of 37 more labels" in message and len(message) < 450
 
 
 def test_unlabelled_points_are_not_counted() -> None:
-    labels = encode_column([None] * 50 + ["a"] * 50 + ["b"] * 50)
+    labels = encode_labels([None] * 50 + ["a"] * 50 + ["b"] * 50)
     matched = np.where(np.arange(150) < 50, 0.0, 1.0)
     assert without_counterparts(matched, labels) is None

@@ -14,15 +14,18 @@ from ctsne.labels import Labels
 from ctsne.neighbors import (
     Neighbors,
     balanced_lengths,
-    fill_lengths,
     find_neighbors,
     joint_lengths,
-    merge_neighbors,
     occurring_patterns,
     paper_lengths,
+)
+from ctsne.neighbors.lists import (
+    divide_rows,
+    fill_lengths,
+    merge_neighbors,
+    product_shares,
     select_neighbors,
 )
-from ctsne.neighbors.lists import divide_rows, product_shares
 
 from .. import reference as formulas
 from ..random_columns import Codes, as_columns, column_codes

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctsne.neighbors import find_neighbors, matched_shares, matching
-from ctsne.neighbors.matching import UNMATCHED
+from ctsne.neighbors import find_neighbors, matching
+from ctsne.neighbors.matching import UNMATCHED, matched_shares
 
 from .. import reference as formulas
 from ..random_columns import Codes, as_columns, column_codes

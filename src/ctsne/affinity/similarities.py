@@ -21,8 +21,9 @@ from ctsne.affinity.shares import (
 )
 from ctsne.affinity.weights import Floats, of_points, random_share, revised_weights
 from ctsne.labels import Labels
-from ctsne.neighbors import Neighbors, matched_shares, select_neighbors
-from ctsne.neighbors.lists import divide_rows, fill_lists, product_shares
+from ctsne.neighbors import Neighbors
+from ctsne.neighbors.lists import divide_rows, fill_lists, product_shares, select_neighbors
+from ctsne.neighbors.matching import matched_shares
 from ctsne.neighbors.patterns import differing_lists
 
 # A share of this much of a point is not negligible where rows are divided between lists.

@@ -19,7 +19,6 @@ from ctsne.labels import Column, Labels, combine_columns, encode_column, encode_
 from ctsne.neighbors import Neighbors, find_neighbors, read_neighbors
 from ctsne.neighbors.alignment import Alignment, check_align, choose_alignment
 from ctsne.neighbors.patterns import different_labels
-from ctsne.neighbors.patterns import read_labels as labels_of
 
 # Maps have one to three dimensions; with more, a tree visits most of the points.
 _TREE_DIMENSIONS = 3
@@ -322,7 +321,7 @@ def data_neighbors(
     data = search_data(data, n_jobs)
     if known is None or known.n_labels < 2 or features is None:
         return data
-    moved = choose_alignment(features, labels_of(data.labels, n), how, metric=metric, n_jobs=n_jobs)
+    moved = choose_alignment(features, encode_labels(known), how, metric=metric, n_jobs=n_jobs)
     return search_aligned(data, moved, n_jobs)
 
 

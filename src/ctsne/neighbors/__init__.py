@@ -5,16 +5,7 @@ return :class:`Neighbors`. With one label column there are two lists: the neares
 same label, and those with other labels. Without labels there is one.
 """
 
-from ctsne.neighbors.lists import (
-    Neighbors,
-    balanced_lengths,
-    fill_lengths,
-    joint_lengths,
-    merge_neighbors,
-    paper_lengths,
-    select_neighbors,
-)
-from ctsne.neighbors.matching import matched_shares
+from ctsne.neighbors.lists import Neighbors, balanced_lengths, joint_lengths, paper_lengths
 from ctsne.neighbors.patterns import occurring_patterns
 from ctsne.neighbors.precomputed import read_neighbors
 from ctsne.neighbors.search import find_neighbors
@@ -22,13 +13,9 @@ from ctsne.neighbors.search import find_neighbors
 __all__ = [
     "Neighbors",
     "balanced_lengths",
-    "fill_lengths",
     "find_neighbors",
     "joint_lengths",
-    "matched_shares",
-    "merge_neighbors",
     "occurring_patterns",
     "paper_lengths",
     "read_neighbors",
-    "select_neighbors",
 ]

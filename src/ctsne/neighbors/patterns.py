@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_kind
-from ctsne.labels import Column, Labels, encode_labels
+from ctsne.labels import Column, Labels
 
 Codes = NDArray[np.int32]
 Patterns = tuple[int, ...]
@@ -72,11 +72,6 @@ def pattern_of(a: Codes, b: Codes) -> NDArray[np.int64]:
     for column, (i, j) in enumerate(zip(a.T, b.T, strict=True)):
         pattern |= ((i >= 0) & (j >= 0) & (i != j)).astype(np.int64) << column
     return pattern
-
-
-def read_labels(labels: object, n: int) -> Labels | None:
-    """Return labels of ``n`` points, encoded if need be."""
-    return None if labels is None else encode_labels(labels, n=n)
 
 
 def codes_of(labels: Labels | None, n: int) -> Codes:

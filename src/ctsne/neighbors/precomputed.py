@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_matrix, is_sparse
+from ctsne.labels import encode_labels
 from ctsne.neighbors.lists import Neighbors, fill_lengths, fill_lists, first_places
 from ctsne.neighbors.patterns import (
     Codes,
@@ -17,7 +18,6 @@ from ctsne.neighbors.patterns import (
     check_patterns,
     codes_of,
     pattern_of,
-    read_labels,
 )
 
 # Distances of new points that are read at a time.
@@ -65,7 +65,7 @@ def read_neighbors(
     if matrix.min() < 0:
         raise ValueError(f"distances must not be negative, got {matrix.min()}")
     n = matrix.shape[0]
-    known = read_labels(labels, n)
+    known = None if labels is None else encode_labels(labels, n=n)
     chosen = check_patterns(patterns, 0 if known is None else known.n_columns)
     wanted = fill_lengths(lengths, known, chosen, n)
     codes = codes_of(known, n)

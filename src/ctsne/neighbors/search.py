@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 import ctsne._native as _native
 from ctsne._core.checks import check_jobs, check_number, check_rows
 from ctsne._core.progress import Report, in_parts, within
-from ctsne.labels import Column
+from ctsne.labels import Column, encode_labels
 from ctsne.neighbors.index import SearchIndex
 from ctsne.neighbors.lists import Neighbors, Unaligned, fill_lengths
-from ctsne.neighbors.patterns import Patterns, check_patterns, read_labels
+from ctsne.neighbors.patterns import Patterns, check_patterns
 from ctsne.neighbors.points import (
     CELL_SIZE,
     CHECKS,
@@ -115,7 +115,7 @@ def find_neighbors(
     """
     points = check_points(X, aligned, metric)
     features, moved, n = points[0], None if aligned is None else points[1], len(points[0])
-    known = read_labels(labels, n)
+    known = None if labels is None else encode_labels(labels, n=n)
     chosen = check_patterns(patterns, 0 if known is None else known.n_columns)
     filled = fill_lengths(lengths, known, chosen, n)
     n_jobs = check_jobs(n_jobs)

@@ -30,8 +30,9 @@ from ctsne.fit.pipeline import (
 )
 from ctsne.labels import Column
 from ctsne.layout import Layout
-from ctsne.neighbors import Neighbors, fill_lengths, merge_neighbors, select_neighbors
+from ctsne.neighbors import Neighbors
 from ctsne.neighbors.alignment import Alignment
+from ctsne.neighbors.lists import fill_lengths, merge_neighbors, select_neighbors
 from ctsne.settings import Settings
 from ctsne.storage.sweep import map_file, read_map_file, write_map_file
 from ctsne.sweep.grid import plain_value
