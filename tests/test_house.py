@@ -25,9 +25,6 @@ MOST_LINES = 600
 STILL_LONG = {
     "fuzz/calls.py",
     "tests/cli/test_embed.py",
-    "tests/test_contract.py",
-    "tests/test_estimator.py",
-    "tests/test_reference.py",
 }
 # Names of other libraries that are private in name only, or have no public counterpart.
 FOREIGN = {

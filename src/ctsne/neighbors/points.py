@@ -37,7 +37,7 @@ def check_points(
     cosine = check_metric(metric) == "cosine"
     checked: list[NDArray[np.floating]] = []
     for argument, given in (("X", X), ("aligned", aligned)):
-        if given is not None:
+        if given is not None or argument == "X":
             points = check_features(given, argument=argument)
             if checked and len(points) != len(checked[0]):
                 raise ValueError(f"aligned has {len(points)} rows but X has {len(checked[0])}")
