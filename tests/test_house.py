@@ -79,7 +79,6 @@ def names_defined(tree: ast.Module) -> Iterator[str]:
             yield node.attr
 
 
-@pytest.mark.xfail(strict=False, reason="being removed")
 def test_no_package_uses_private_names_of_another() -> None:
     own: dict[str, set[str]] = {}
     for path, tree in TREES.items():

@@ -29,7 +29,7 @@ class LabelledTSNE(ConditionalTSNE):
 
 
 PLACED = "transform places the points of the fit next to their positions, not on them"
-# Both compare transform with fit_transform; tests/test_placing.py checks what else they do.
+# Both compare transform with fit_transform; tests/placing checks what else they do.
 BY_DESIGN = {
     "check_transformer_general": PLACED,
     "check_transformer_data_not_an_array": PLACED,

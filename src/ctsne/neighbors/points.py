@@ -35,15 +35,15 @@ def check_points(
 ) -> list[NDArray[np.floating]]:
     """Return checked features, and the aligned points if there are any."""
     cosine = check_metric(metric) == "cosine"
+    given = {"X": X} if aligned is None else {"X": X, "aligned": aligned}
     checked: list[NDArray[np.floating]] = []
-    for argument, given in (("X", X), ("aligned", aligned)):
-        if given is not None or argument == "X":
-            points = check_features(given, argument=argument)
-            if checked and len(points) != len(checked[0]):
-                raise ValueError(f"aligned has {len(points)} rows but X has {len(checked[0])}")
-            if cosine:
-                check_directions(points, argument=argument)
-            checked.append(points)
+    for argument, table in given.items():
+        points = check_features(table, argument=argument)
+        if checked and len(points) != len(checked[0]):
+            raise ValueError(f"aligned has {len(points)} rows but X has {len(checked[0])}")
+        if cosine:
+            check_directions(points, argument=argument)
+        checked.append(points)
     return checked
 
 
