@@ -15,7 +15,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ctsne import ConditionalTSNE
 from ctsne.datasets import Synthetic
-from ctsne.labels import Column
 
 from .helpers import make
 
