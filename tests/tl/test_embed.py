@@ -191,7 +191,7 @@ def test_labels_that_are_not_a_column(blood: Any, convert: Any) -> None:
 
 def test_no_labels_are_plain_t_sne_with_the_estimators_warning(blood: Any) -> None:
     blood.obs["ctsne_other_share"] = 0.5  # of a map before
-    blood.uns["ctsne"] = {"diagnostics_keys": {}}
+    blood.uns["ctsne"] = {"record": "", "diagnostics_keys": {}}
     with pytest.warns(UserWarning, match="no labels given"):
         ctsne.tl.ctsne(blood, None, **QUICK)
     assert_array_equal(blood.obsm["X_ctsne"], estimated(blood.obsm["X_pca"], None, method="tsne"))

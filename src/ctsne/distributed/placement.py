@@ -35,7 +35,7 @@ from ctsne.distributed.sample import count_rows, take_sample, with_names
 from ctsne.distributed.worker import ModelFile, Outcome, Task, content_for, place_block, place_shard
 from ctsne.io.paths import load
 from ctsne.placing.place import new_label_shifts
-from ctsne.storage.provenance import origin_of
+from ctsne.storage.record import record_of
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -176,8 +176,7 @@ def _fitted(model: Any) -> tuple[ConditionalTSNE, Path | None]:
 
 def _feature_names(model: ConditionalTSNE) -> list[str] | None:
     """Return the names of the columns that a model was made from, if it knows them."""
-    origin = origin_of(model)
-    names = getattr(model, "feature_names_in_", None if origin is None else origin.features)
+    names = getattr(model, "feature_names_in_", record_of(model).features)
     return None if names is None or model.metric == "precomputed" else [*map(str, names)]
 
 

@@ -4,8 +4,6 @@ Importing this package loads NumPy and SciPy only; packages for a format are imp
 needs them.
 """
 
-from typing import TYPE_CHECKING, Any
-
 from ctsne.io.dataset import Dataset, Source
 from ctsne.io.maps import (
     check_key,
@@ -19,42 +17,21 @@ from ctsne.io.maps import (
 from ctsne.io.paths import PICTURE_SUFFIXES, check_input, check_output, suffix_of
 from ctsne.io.read import column_names, read_blocks, read_data
 
-if TYPE_CHECKING:
-    from ctsne.storage.provenance import (
-        InputRecord,
-        Provenance,
-        current_versions,
-        input_records,
-        read_provenance,
-    )
-
 __all__ = [
     "PICTURE_SUFFIXES",
     "Dataset",
-    "InputRecord",
-    "Provenance",
     "Source",
     "check_input",
     "check_key",
     "check_output",
     "check_room",
     "column_names",
-    "current_versions",
-    "input_records",
     "read_blocks",
     "read_columns",
     "read_data",
     "read_map",
-    "read_provenance",
     "read_settings",
     "suffix_of",
     "write_columns",
     "write_map",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    # Until the command line writes the settings record.
-    from ctsne.storage import provenance
-
-    return getattr(provenance, name)

@@ -31,9 +31,8 @@ from ctsne.io.dataset import (
 from ctsne.io.hdf5 import StoredMatrix, opened, read_element
 from ctsne.labels import JOINT, combine_columns
 
-# Entries of uns[key] that hold the settings record of a map, and by which a map is known as ours.
-RECORD_MARKS = ("record", "provenance")
-_MARKS = (*RECORD_MARKS, "diagnostics_keys")
+# Entry of uns[key] with the settings record of a map, by which the map is known as ours.
+RECORD = "record"
 # Entry of a neighbours entry, besides those of scanpy: the map that the graph belongs to.
 GRAPH_MARK = "map_key"
 DEFAULT = "X_pca"
@@ -73,7 +72,7 @@ def find_entry(uns: Any, key: str) -> str | None:
 
 def is_ours(entry: Any) -> bool:
     """Tell whether an entry of ``uns``, in a file or in memory, belongs to a map of ctsne."""
-    return hasattr(entry, "keys") and any(mark in entry for mark in _MARKS)
+    return hasattr(entry, "keys") and RECORD in entry
 
 
 def uns_entry(settings: str) -> dict[str, Any]:
@@ -83,12 +82,6 @@ def uns_entry(settings: str) -> dict[str, Any]:
     one list, and names of groups in a file cannot be every label.
     """
     content = json.loads(settings)
-    if "parameters" not in content:
-        params = content["settings"]
-        plain = {
-            name: json.dumps(x) if isinstance(x, list | dict) else x for name, x in params.items()
-        }
-        return {"provenance": settings, "params": {n: x for n, x in plain.items() if x is not None}}
     labels, options = content["labels"], content["options"]
     several = len(labels) > 1 and not options.get("combine")
     shown = {**content["parameters"], "labels": labels}
@@ -101,7 +94,7 @@ def uns_entry(settings: str) -> dict[str, Any]:
         shown["align"] = options["align_rep"]
     results = content["results"]
     return {
-        "record": settings,
+        RECORD: settings,
         "params": _readable(shown, "column" if several else "label"),
         "results": _readable(results, "column"),
     }

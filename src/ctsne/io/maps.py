@@ -34,7 +34,7 @@ from ctsne._core.files import (
 )
 from ctsne._core.messages import shown, unknown
 from ctsne.io.anndata import (
-    RECORD_MARKS,
+    RECORD,
     find_entry,
     find_map,
     is_our_graph,
@@ -67,8 +67,8 @@ from ctsne.io.tables import (
 # Roughly, for the space that a map needs: bytes per value, values that are added to a row, and
 # bytes of the settings.
 _BYTES, _ADDED, _SETTINGS = 8, 8, 10_000
-# Where a map keeps its settings record: an array of a .npz, metadata of parquet and feather.
-_RECORD, _METADATA_KEY = "record", b"ctsne"
+# Where parquet and feather files keep the settings record of a map.
+_METADATA_KEY = b"ctsne"
 _MEGABYTE = 2**20
 # Bytes that a name takes in an HDF5 file, at most, besides its text.
 _PER_NAME = 100
@@ -122,7 +122,7 @@ def write_map(
         dataset = replace(dataset, columns=kept)
         _write_h5ad(target, positions, dataset, added, settings, key)
     elif suffix == ".npz":
-        arrays = {"embedding": positions, _RECORD: np.array(settings)}
+        arrays = {"embedding": positions, RECORD: np.array(settings)}
         if dataset.names is not None:
             arrays["names"] = np.asarray(dataset.names, str)
         for name, column in (added | kept).items():
@@ -226,12 +226,10 @@ def read_settings(source: Path, key: str) -> str | None:
     if suffix == ".h5ad":
         with opened(source) as file:
             name = find_entry(file.get("uns", {}), key)
-            entry = {} if name is None else file["uns"][name]
-            mark = next((mark for mark in RECORD_MARKS if mark in entry), None)
-            return None if mark is None else str(read_element(entry[mark]))
+            return None if name is None else str(read_element(file["uns"][name][RECORD]))
     if suffix == ".npz":
-        arrays, _ = read_arrays(source, only=(_RECORD,))
-        return str(arrays[_RECORD]) if _RECORD in arrays else None
+        arrays, _ = read_arrays(source, only=(RECORD,))
+        return str(arrays[RECORD]) if RECORD in arrays else None
     if suffix in (".parquet", ".feather"):
         return stored_text(source, suffix, _METADATA_KEY)
     file = source / SETTINGS if source.is_dir() else sidecar_of(source)
@@ -246,7 +244,7 @@ def _read_parts(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, 
         positions, columns, names = _read_h5ad(source, key)
     elif suffix == ".npz":
         arrays, _ = read_arrays(source)
-        if not {"embedding", _RECORD} <= arrays.keys():
+        if not {"embedding", RECORD} <= arrays.keys():
             raise ValueError(f"{source} is not a map written by ctsne")
         positions = np.asarray(arrays.pop("embedding"), np.float32)
         columns, names = array_columns(arrays, len(positions))

@@ -123,7 +123,6 @@ def _may_replace(sidecar: Path) -> bool:
         return True
     try:
         content = json.loads(read_text(sidecar, "a settings record"))
-        ours = ({"ctsne record", "made_by", "parameters"}, {"ctsne provenance", "settings"})
-        return any(names <= set(content) for names in ours)
+        return {"ctsne record", "made_by", "parameters"} <= set(content)
     except (OSError, RecursionError, TypeError, ValueError):
         return False
