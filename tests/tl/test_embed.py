@@ -26,12 +26,19 @@ def fields(adata: Any) -> list[set[str]]:
 
 
 def test_the_map_is_the_estimators_to_the_last_bit(blood: Any) -> None:
+    before = fields(blood)
     assert ctsne.tl.ctsne(blood, "phase", method="joint", **QUICK) is None
+    assert [after - earlier for after, earlier in zip(fields(blood), before, strict=True)] == [
+        {"ctsne_perplexity", "ctsne_other_share", "ctsne_matched", "ctsne_largest_weight"},
+        {"X_ctsne"},
+        set(),
+        {"ctsne"},
+        set(),
+    ]
     model = ConditionalTSNE(method="joint", random_state=0, **QUICK)
     model.fit(blood.obsm["X_pca"], labels=blood.obs["phase"])
     assert_array_equal(blood.obsm["X_ctsne"], model.embedding_)
     assert blood.obsm["X_ctsne"].dtype == np.float32
-    assert "ctsne_neighbors" not in blood.uns
     for name, key in blood.uns["ctsne"]["diagnostics_keys"].items():
         expected = getattr(model.diagnostics_, name).astype(np.float32)
         assert_array_equal(blood.obs[key], expected)
@@ -40,19 +47,6 @@ def test_the_map_is_the_estimators_to_the_last_bit(blood: Any) -> None:
     assert results["n_iter"] == 30 and results["recall"] == 1
     share = blood.uns["ctsne"]["diagnostics"]["other_share_mean"]
     assert share == pytest.approx(model.diagnostics_.other_share.mean())
-
-
-def test_it_writes_these_fields_and_no_others(blood: Any) -> None:
-    before = fields(blood)
-    ctsne.tl.ctsne(blood, "phase", key_added="mine", **QUICK)
-    added = [after - earlier for after, earlier in zip(fields(blood), before, strict=True)]
-    assert added == [
-        {"mine_perplexity", "mine_other_share", "mine_matched", "mine_largest_weight"},
-        {"X_mine"},
-        set(),
-        {"mine"},
-        set(),
-    ]
 
 
 def test_every_parameter_of_the_estimator_is_there_with_its_default() -> None:
@@ -170,15 +164,11 @@ def test_columns_of_any_type(blood: Any, kind: Any) -> None:
         "bool": lambda: phase == "S",
         "object": lambda: phase.astype(object).where(phase != "G2M", None),
     }.get(kind, lambda: phase.astype(kind))()
-    ctsne.tl.ctsne(blood, "column", **QUICK)
-    expected = estimated(blood.obsm["X_pca"], blood.obs["column"].to_numpy())
-    assert_array_equal(blood.obsm["X_ctsne"], expected)
-
-
-def test_a_list_of_one_column(blood: Any) -> None:
-    ctsne.tl.ctsne(blood, ["phase"], **QUICK)
-    assert_array_equal(blood.obsm["X_ctsne"], estimated(blood.obsm["X_pca"], blood.obs["phase"]))
-    assert blood.uns["ctsne"]["params"]["labels"] == "phase"
+    for labels in ("column", ["column"]):
+        ctsne.tl.ctsne(blood, labels, **QUICK)
+        expected = estimated(blood.obsm["X_pca"], blood.obs["column"].to_numpy())
+        assert_array_equal(blood.obsm["X_ctsne"], expected)
+        assert blood.uns["ctsne"]["params"]["labels"] == "column"
 
 
 @pytest.mark.parametrize("convert", [np.asarray, list, pd.Categorical, lambda column: column])
@@ -259,16 +249,8 @@ def test_repeated_cell_names_do_no_harm(blood: Any) -> None:
 def test_file_keeps_everything(blood: Any, tmp_path: Path, suffix: str) -> None:
     blood.obs["kind"] = blood.obs["bulk_labels"].astype(str)  # some contain "/"
     beta = dict.fromkeys(blood.obs["kind"].unique(), 0.1)
-    ctsne.tl.ctsne(
-        blood,
-        "kind",
-        method="revised",
-        beta=beta,
-        init=1e-4 * blood.obsm["X_umap"],
-        random_state=None,
-        store_graph=True,
-        **QUICK,
-    )
+    options = {"method": "revised", "beta": beta, "init": 1e-4 * blood.obsm["X_umap"], **QUICK}
+    ctsne.tl.ctsne(blood, "kind", random_state=None, store_graph=True, **options)
     path = tmp_path / f"cells.{suffix}"
     if suffix == "h5ad":
         blood.write_h5ad(path)
@@ -286,9 +268,7 @@ def test_file_keeps_everything(blood: Any, tmp_path: Path, suffix: str) -> None:
     assert set(found) == set(written) and found["diagnostics"] == written["diagnostics"]
     assert dict(zip(*found["params"]["beta"].values(), strict=True)) == beta
     assert found["params"]["init"] == "array" and "random_state" not in found["params"]
-    ctsne.tl.ctsne(
-        read, "kind", method="revised", beta=beta, init=1e-4 * read.obsm["X_umap"], **QUICK
-    )
+    ctsne.tl.ctsne(read, "kind", **options)
     assert_array_equal(read.obsm["X_ctsne"], blood.obsm["X_ctsne"])
 
 
