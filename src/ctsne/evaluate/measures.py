@@ -123,7 +123,7 @@ def _several(columns: Labels | None) -> dict[str, Column]:
     """Return the columns by name if there is more than one to measure by itself."""
     if columns is None or columns.n_columns == 1:
         return {}
-    return dict(zip(columns.names, columns.columns, strict=True))
+    return columns.by_name
 
 
 def _label_measures(
@@ -188,7 +188,7 @@ def evaluate(
     Returns
     -------
     pandas.DataFrame
-        One row per measure: ``measure``; ``label``, the name of the column it is about (or "labels"
+        One row per measure: ``measure``; ``label``, the name of the column it is about (or "label"
         and "other"), if it is about one; ``k``; ``value``; ``expected``, the value for a random map
         or random labels, if known; ``points``, how many were measured. The measures are those of
         :func:`ctsne.evaluate.measure_map`, and the area under the R_NX curve at up to 500 points.

@@ -12,7 +12,6 @@ from ctsne._core.messages import shown
 from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import summarize_diagnostics
-from ctsne.evaluate.neighbors import read_labels
 from ctsne.fit.summary import point_diagnostics
 from ctsne.io.anndata import column_names, labels_of, map_keys
 from ctsne.labels import encode_labels
@@ -167,9 +166,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
                     "already has distances; leave one of them out"
                 )
         metric, init = "precomputed", "spectral" if init is None else init
-        searched = None
-        if column is not None and method in METHODS and METHODS[method].splits_neighbors:
-            searched = read_labels(column, adata.n_obs)[1]
+        searched = known if method in METHODS and METHODS[method].splits_neighbors else None
         features = fields.find_graph(adata, neighbors_key, searched, perplexity)
     if features.source is not None and features.source.use_rep in map_keys(name):
         raise ValueError(f"key_added={shown(key_added)} would replace the features of the map")

@@ -129,7 +129,7 @@ def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float
             f"{place}; scanpy.pp.neighbors(adata, n_neighbors={int(np.ceil(3 * perplexity)) + 1}) "
             f"finds enough, or lower the perplexity to a third of {least}"
         )
-    for what, known in zip(labels.names, labels.columns, strict=True) if labels else ():
+    for what, known in ({} if labels is None else labels.by_name).items():
         others = np.bincount(row[different_labels(known, row, column)], minlength=adata.n_obs)
         lonely = int(((others == 0) & (known.codes >= 0)).sum()) if known.n_labels > 1 else 0
         if lonely:
@@ -160,8 +160,7 @@ def find_alignment(adata: Any, align: Any) -> Any:
 def find_stored_record(adata: Any, basis: str) -> Record | None:
     """Return the settings record of a map; None if it is not one of ctsne."""
     key = find_entry(adata.uns, basis)
-    entry = {} if key is None else adata.uns[key]
-    return record_in(entry)
+    return None if key is None else record_in(adata.uns[key])
 
 
 def check_target(adata: Any, key: object, *, copy: bool, graph: bool = False) -> str:
