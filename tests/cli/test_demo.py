@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -161,8 +159,7 @@ def test_a_picture_that_cannot_be_written_is_refused_before_any_computing(
     (tmp_path / "folder.png").mkdir()
     assert main(["demo", "--output", str(tmp_path / name)]) == 1
     out, err = capsys.readouterr()
-    assert out == "" and err.startswith("ctsne: error: ") and message in err
-    assert err.count("\n") == 1
+    assert out == "" and message in err and err.count("\n") == 1
     assert not calls and len(list(tmp_path.iterdir())) == 2
 
 
@@ -236,29 +233,6 @@ def test_the_text_above_a_panel_does_not_reach_the_next(figure: Any) -> None:
         assert axes._left_title.get_window_extent().y0 > axes.texts[0].get_window_extent().y0
 
 
-@pytest.mark.parametrize("suffix", ["png", "PNG", "pdf", "svg"])
-def test_picture_formats(suffix: str, figure: Any, tmp_path: Path) -> None:
-    path = tmp_path / f"maps.{suffix}"
-    save_picture(figure, path, "ctsne demo")
-    start = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}[suffix.lower()]
-    content = path.read_bytes()
-    assert content.startswith(start) and b"ctsne demo" in content
-
-
-def test_a_picture_replaces_the_old_one_and_leaves_nothing_else(
-    figure: Any, tmp_path: Path
-) -> None:
-    target = tmp_path / "maps.png"
-    save_picture(figure, target, "ctsne demo")
-    mask = os.umask(0)
-    os.umask(mask)
-    assert stat.S_IMODE(target.stat().st_mode) == 0o666 & ~mask
-    target.write_text("old")
-    save_picture(figure, target, "ctsne demo")
-    assert target.read_bytes().startswith(b"\x89PNG")
-    assert [path.name for path in tmp_path.iterdir()] == ["maps.png"]
-
-
 def test_a_failed_drawing_keeps_the_old_picture(
     figure: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,10 +247,3 @@ def test_a_failed_drawing_keeps_the_old_picture(
         save_picture(figure, target, "ctsne demo")
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["maps.png"]
-
-
-def test_a_link_is_replaced(figure: Any, tmp_path: Path) -> None:
-    (tmp_path / "link.png").symlink_to(tmp_path / "real.png")
-    save_picture(figure, tmp_path / "link.png", "ctsne demo")
-    assert [path.name for path in tmp_path.iterdir()] == ["link.png"]
-    assert not (tmp_path / "link.png").is_symlink()

@@ -103,7 +103,7 @@ def test_a_link_to_the_h5ad(
 
 def test_what_the_map_is_made_of_is_not_replaced_by_it(adata: Any, run: Run, fail: Run) -> None:
     command = "embed cells.h5ad --labels batch -o cells.h5ad"
-    run(f"{command}")
+    run(command)
     before = Path("cells.h5ad").read_bytes()
     assert 'would overwrite its input, obsm["X_ctsne"]; use another --key' in fail(
         f"{command} --use-rep X_ctsne"
@@ -153,7 +153,7 @@ def test_a_column_with_the_name_of_the_combination(
 ) -> None:
     frame.assign(**{"batch | type": "x"}).to_csv(cells, index=False)
     command = "embed cells.csv --labels batch type --combine -o map.csv"
-    message = fail(f"{command}")
+    message = fail(command)
     assert "has a column 'batch | type', the name of the combination of --labels" in message
 
 
@@ -306,11 +306,6 @@ def test_aligned_in_another_representation(
     assert "--align-rep is for joint, revised and balanced" in unused
 
 
-def test_another_representation_of_a_table(cells: str, fail: Run) -> None:
-    message = fail("embed cells.csv --labels batch --align-rep X -o map.csv")
-    assert "--align-rep is for .h5ad files; cells.csv is not one" in message
-
-
 def test_a_changed_representation_is_noticed(adata: Any, run: Run, fail: Run) -> None:
     """What a map was aligned by is data like any other: another one is not the same map."""
     adata.obsm["X_harmony"] = adata.obsm["X_pca"] + 1
@@ -323,24 +318,17 @@ def test_a_changed_representation_is_noticed(adata: Any, run: Run, fail: Run) ->
 
 
 def test_many_features_are_reduced_and_that_is_said(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    quick: list[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tell: Run, fail: Run
 ) -> None:
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     np.savez("wide.npz", X=rng.normal(size=(90, 101)), batch=np.arange(90) % 2)
-    command = ["embed", "wide.npz", "--labels", "batch", "-o", "map.npz", *quick]
+    command = "embed wide.npz --labels batch -o map.npz"
     said = "reducing 101 features to {} principal components (change it with --pca)"
-    assert main(command) == 0
-    assert said.format(50) in capsys.readouterr().err
-    assert main([*command, "--pca", "7"]) == 0
-    assert said.format(7) in capsys.readouterr().err
-    assert main([*command, "--pca", "none"]) == 0
-    assert "reducing" not in capsys.readouterr().err
-    assert main([*command, "--pca", "91"]) == 1
-    assert 'from 1 to 90, "auto" or None, got 91' in capsys.readouterr().err
+    assert said.format(50) in tell(command)
+    assert said.format(7) in tell(f"{command} --pca 7")
+    assert "reducing" not in tell(f"{command} --pca none")
+    assert 'from 1 to 90, "auto" or None, got 91' in fail(f"{command} --pca 91")
 
 
 def test_a_single_label_is_tsne(cells: str, frame: pd.DataFrame, run: Run) -> None:
@@ -357,73 +345,41 @@ def test_without_labels_for_tsne_only(cells: str, run: Run, fail: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("options", "message"),
     [
-        ("cells.csv --labels bacth -o map.csv", "did you mean 'batch'?"),
-        ("cell.csv --labels batch -o map.csv", "did you mean cells.csv?"),
-        ("cells.csv --labels batch -o map.doc", "its name must end in one of"),
-        ("cells.csv --labels batch -o no/map.csv", "there is no folder no"),
-        ("cells.csv --labels batch -o cells.csv", "would replace the input"),
-        ("cells.csv --labels batch -o m.csv --plot m.gif", ".png, .svg, .pdf"),
-        ("cells.csv --labels batch -o m.csv --color type", "--plot FILE"),
-        ("cells.csv --labels batch -o m.csv --page m.png", "end in .html"),
-        (
-            "a.csv --labels batch -o m.csv --page m.html --dimensions 3",
-            "a page can only show maps of one or two dimensions",
-        ),
-        ("cells.csv --labels batch -o m.csv --plot m.png --color typ", "did you mean 'type'?"),
-        (
-            "cells.csv --labels batch -o m.csv --plot m.png --color PC1",
-            "not a label; --other PC1 leaves it out",
-        ),
-        ("cells.csv --labels batch -o m.csv --perplexity 500", "perplexity"),
-        (
-            "cells.csv --labels batch -o m.csv --method revised --beta 7",
-            "beta must be a number above 0",
-        ),
-        ("cells.csv --labels batch -o m.csv --odds 0.5", "odds must be"),
-        ("cells.csv --labels batch -o m.csv --odds 2 --beta-low 0.5", "set the same thing"),
-        ("cells.csv --labels batch -o m.csv --mixing 70", "mixing must be"),
-        (
-            "none.csv --labels a -o m.csv --mixing 0.7 --strength 0.5",
-            "--mixing finds the strength by itself; leave out --mixing or --strength",
-        ),
-        (
-            "none.csv --labels a -o m.csv --mixing 0.7 --method tsne",
-            "--mixing needs a method that uses labels",
-        ),
-        (
-            "none.csv --labels a -o m.csv --align mean --method tsne",
-            "--align is for joint, revised and balanced, but the method is tsne",
-        ),
-        (
-            "none.csv --labels a -o m.csv --method original --beta 0.5 --odds 3",
-            "--beta has no effect with --method original and --odds or --beta-low",
-        ),
-        ("cells.csv --labels batch -o m.csv --use-rep X", "--use-rep"),
-        (
-            "none.csv --labels a -o m.csv --method revised --strength 1",
-            "--strength is for joint and balanced, but the method is revised: add --method joint",
-        ),
-        (
-            "none.csv --labels a -o m.csv --method joint --beta a=1e-2",
-            "--beta is for revised and original, but the method is joint: add --method revised",
-        ),
-        (
-            "none.csv --labels a -o m.csv --method tsne --bandwidth p",
-            "--bandwidth is for revised, but the method is tsne: add --method revised",
-        ),
-        ("cells.csv --labels batch -o m.csv --init none.npy", "none.npy"),
+        ("--labels bacth", "did you mean 'batch'?"),
+        ("-o map.doc", "its name must end in one of"),
+        ("-o no/map.csv", "there is no folder no"),
+        ("-o cells.csv", "would replace the input"),
+        ("--plot m.gif", ".png, .svg, .pdf"),
+        ("--color type", "--plot FILE"),
+        ("--page m.png", "end in .html"),
+        ("--page m.html --dimensions 3", "can only show maps of one or two dimensions"),
+        ("--plot m.png --color typ", "did you mean 'type'?"),
+        ("--plot m.png --color PC1", "not a label; --other PC1 leaves it out"),
+        ("--perplexity 500", "perplexity"),
+        ("--method revised --beta 7", "beta must be a number above 0"),
+        ("--odds 0.5", "odds must be"),
+        ("--odds 2 --beta-low 0.5", "set the same thing"),
+        ("--mixing 70", "mixing must be"),
+        ("--mixing 0.7 --strength 0.5", "leave out --mixing or --strength"),
+        ("--mixing 0.7 --method tsne", "--mixing needs a method that uses labels"),
+        ("--align mean --method tsne", "--align is for joint, revised and balanced"),
+        ("--method original --beta 0.5 --odds 3", "--beta has no effect with --method original"),
+        ("--method revised --strength 1", "--strength is for joint and balanced"),
+        ("--method joint --beta a=1e-2", "--beta is for revised and original"),
+        ("--method tsne --bandwidth p", "--bandwidth is for revised, but the method is tsne"),
+        ("--use-rep X", "--use-rep"),
+        ("--align-rep X", "--align-rep is for .h5ad files; cells.csv is not one"),
+        ("--init none.npy", "none.npy"),
     ],
 )
 def test_what_cannot_work_is_refused_before_any_computing(
-    arguments: str, message: str, cells: str, fail: Run, monkeypatch: pytest.MonkeyPatch
+    options: str, message: str, cells: str, fail: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(*_: object, **__: object) -> None:
-        raise AssertionError("computed")
-
-    monkeypatch.setattr(Layout, "run", never)
-    assert message in fail(f"embed {arguments}")
+    monkeypatch.setattr(Layout, "run", None)
+    assert message in fail(f"embed cells.csv --labels batch -o map.csv {options}")
+    assert "did you mean cells.csv?" in fail("embed cell.csv --labels batch -o map.csv")
     assert [path.name for path in Path().iterdir()] == ["cells.csv"]
 
 
@@ -469,25 +425,26 @@ def started_run(cells: str) -> tuple[subprocess.Popen[str], IO[str]]:
     return child, child.stderr
 
 
-def test_a_killed_run_leaves_the_old_output(cells: str, run: Run) -> None:
-    run("embed cells.csv --labels batch -o map.csv")
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+)
+def test_a_signal_ends_a_run_and_leaves_nothing_behind(
+    number: int, code: int, cells: str, run: Run
+) -> None:
+    if number == signal.SIGKILL:
+        run("embed cells.csv --labels batch -o map.csv")
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
     child, errors = started_run(cells)
-    child.send_signal(signal.SIGKILL)
-    errors.close()
-    assert child.wait(timeout=60) == -signal.SIGKILL
-    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
-
-
-def test_ctrl_c_in_a_process_ends_with_130(cells: str) -> None:
-    child, errors = started_run(cells)
     begin = time.monotonic()
-    child.send_signal(signal.SIGINT)
+    child.send_signal(number)
     rest = errors.read()
-    assert child.wait(timeout=60) == 130 and time.monotonic() - begin < 30
-    assert rest.endswith("ctsne: interrupted: nothing was written\n")
     errors.close()
-    assert not Path("map.csv").exists()
+    assert child.wait(timeout=60) == code and time.monotonic() - begin < 30
+    assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+    assert "Traceback" not in rest
+    if number == signal.SIGINT:
+        assert rest.endswith("ctsne: interrupted: nothing was written\n")
 
 
 @pytest.mark.parametrize("name", ["counts.h5ad", "counts.npz", "counts.csv"])
@@ -542,16 +499,6 @@ def test_pipes_are_not_read(option: str, cells: str, fail: Run) -> None:
     assert not Path("map.csv").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_other_signals_leave_nothing_behind(cells: str, number: int) -> None:
-    child, errors = started_run(cells)
-    child.send_signal(number)
-    rest = errors.read()
-    assert child.wait(timeout=60) == 128 + number
-    assert "Traceback" not in rest and [path.name for path in Path().iterdir()] == [cells]
-    errors.close()
-
-
 def test_a_picture_that_cannot_be_written_does_not_cost_the_map(
     cells: str, fail: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -573,7 +520,7 @@ def test_space_is_checked_before_the_work(
     usage = SimpleNamespace(free=10_000 if output == "map.h5ad" else 1000)
     monkeypatch.setattr("ctsne._core.files.shutil.disk_usage", lambda _: usage)
     endless = f"embed cells.csv --labels batch -o {output} --n-iter 100000000"
-    assert f"cannot write {output}: No space left on device" in fail(f"{endless}")
+    assert f"cannot write {output}: No space left on device" in fail(endless)
 
 
 def test_ctrl_c_while_the_map_is_moved_is_too_late(
