@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import shlex
+import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +25,7 @@ Run = Callable[..., str]
 QUICK = ["--perplexity", "8", "--n-iter", "40", "--early-exaggeration-iter", "20"]
 
 
-@pytest.fixture
-def frame() -> pd.DataFrame:
+def make_frame() -> pd.DataFrame:
     """Two labels as text, one as numbers, ten features, names."""
     data = make_synthetic(N, random_state=0)
     frame = pd.DataFrame(data.X, columns=[f"PC{i}" for i in range(1, data.X.shape[1] + 1)])
@@ -31,6 +34,40 @@ def frame() -> pd.DataFrame:
     frame["type"] = data.hidden
     frame["plate"] = np.arange(N) % 3
     return frame
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    """Return a table of its own for each test."""
+    return make_frame()
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, int], Path]:
+    """Return a folder with ``cells.csv`` in which a command was run, once in all tests."""
+
+    @cache
+    def folder(command: str, rows: int) -> Path:
+        place = tmp_path_factory.mktemp("made")
+        make_frame()[:rows].drop(columns="plate").to_csv(place / "cells.csv", index=False)
+        with contextlib.chdir(place), contextlib.redirect_stdout(io.StringIO()):
+            assert main([*words_of(command), "-q"]) == 0
+        return place
+
+    return folder
+
+
+@pytest.fixture
+def after(
+    made_once: Callable[[str, int], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., None]:
+    """Go to a folder of the test's own, in which a command was run."""
+
+    def go(command: str, rows: int = N) -> None:
+        monkeypatch.chdir(tmp_path)
+        shutil.copytree(made_once(command, rows), tmp_path, dirs_exist_ok=True)
+
+    return go
 
 
 @pytest.fixture

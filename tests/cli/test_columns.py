@@ -147,10 +147,7 @@ def test_the_suggested_command_makes_its_map(plates: str, run_json: RunJson, run
     run(*command[1:])
     model = read_map("map.csv").embedding
     assert model.shape == swept.embedding.shape
-    assert read_record("map.csv").parameters["strength"] == {
-        "batch": 1.0,
-        "plate": 0.5,
-    }
+    assert read_record("map.csv").parameters["strength"] == {"batch": 1.0, "plate": 0.5}
 
 
 def test_the_sweep_prints_and_draws_each_column(plates: str, run: Run) -> None:

@@ -18,8 +18,8 @@ RunJson = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def made(cells: str, run: Run) -> str:
-    run("embed cells.csv --labels batch -o map.csv --pca 5")
+def made(after: Callable[..., None]) -> str:
+    after("embed cells.csv --labels batch -o map.csv --pca 5")
     return "map.csv"
 
 

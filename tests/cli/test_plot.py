@@ -21,15 +21,15 @@ STARTS = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<?xml"}
 
 
 @pytest.fixture
-def made(cells: str, run: Run) -> str:
-    run("embed cells.csv --labels batch type -o map.csv")
+def made(after: Callable[..., None]) -> str:
+    after("embed cells.csv --labels batch type -o map.csv")
     return "map.csv"
 
 
 @pytest.fixture
-def swept(cells: str, run: Run) -> str:
+def swept(after: Callable[..., None]) -> str:
     grid = "--methods balanced revised --strengths 0 1 --betas 1 1e-6"
-    run(f"sweep cells.csv --labels batch --other type -o out {grid}")
+    after(f"sweep cells.csv --labels batch --other type -o out {grid}")
     return "out"
 
 
@@ -82,8 +82,8 @@ def test_three_dimensions_are_seen_from_one_side(
 
 
 @pytest.mark.parametrize("kind", ["maps", "measures", "trade-off"])
-def test_pictures_of_a_sweep_need_no_data(kind: str, swept: str, cells: str, run: Run) -> None:
-    Path(cells).unlink()
+def test_pictures_of_a_sweep_need_no_data(kind: str, swept: str, run: Run) -> None:
+    Path("cells.csv").unlink()
     run(f"plot out -o a.png --kind {kind} --color type")
     assert Path("a.png").read_bytes().startswith(STARTS[".png"])
     command = f"ctsne plot out -o a.png --color type{'' if kind == 'maps' else f' --kind {kind}'}"

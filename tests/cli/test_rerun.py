@@ -38,9 +38,15 @@ def contents(folder: str = ".") -> dict[str, bytes]:
 
 
 @pytest.fixture
-def made(cells: str, run: Run) -> str:
-    run("embed cells.csv --labels batch -o map.csv --plot map.png")
+def made(after: Callable[..., None]) -> str:
+    after("embed cells.csv --labels batch -o map.csv --plot map.png")
     return "map.csv"
+
+
+@pytest.fixture
+def swept(after: Callable[..., None]) -> str:
+    after(f"sweep cells.csv --labels batch -o out {GRID}")
+    return "out"
 
 
 def test_a_map_in_its_place(made: str, run: Run) -> None:
@@ -100,8 +106,7 @@ def test_only_maps_and_sweeps_are_repeated(made: str, run: Run, fail: Run) -> No
     assert after == before
 
 
-def test_a_sweep_is_made_anew(cells: str, run: Run) -> None:
-    run(f"sweep cells.csv --labels batch -o out {GRID}")
+def test_a_sweep_is_made_anew(swept: str, run: Run) -> None:
     maps = {path: path.stat().st_mtime_ns for path in Path("out").glob("map-*.npz")}
     before = {name: Path("out", name).read_bytes() for name in ("sweep.npz", "settings.json")}
     assert run("rerun out") == "out: made again, identical to the one before\n"
@@ -172,12 +177,11 @@ def test_a_link_to_a_map(made: str, run: Run) -> None:
 
 
 def test_ctrl_c_leaves_the_old_sweep(
-    cells: str, run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    swept: str, run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    run(f"sweep cells.csv --labels batch -o out {GRID}")
     before = {path: path.read_bytes() for path in Path("out").iterdir()}
     monkeypatch.setattr(worker, "_make", stop)
     assert main(["rerun", "out", "--jobs", "1"]) == 130
@@ -271,8 +275,7 @@ def test_the_maps_of_a_search_count(made: str, fail: Run) -> None:
     assert " maps of 10000 iterations" in fail("rerun map.csv")
 
 
-def test_a_record_cannot_ask_for_endless_maps(cells: str, run: Run, fail: Run) -> None:
-    run(f"sweep cells.csv --labels batch -o out {GRID}")
+def test_a_record_cannot_ask_for_endless_maps(swept: str, run: Run, fail: Run) -> None:
     store("out", options={"strengths": [i / 20_000 for i in range(20_000)]})
     text = fail("rerun out")
     assert "out asks for up to 20001 maps of 40 iterations" in text
@@ -329,9 +332,8 @@ def test_a_map_is_written_where_the_user_says(cells: str, run: Run) -> None:
     ],
 )
 def test_settings_of_a_sweep_are_not_trusted(
-    change: dict[str, Any], message: str, cells: str, run: Run, fail: Run
+    change: dict[str, Any], message: str, swept: str, run: Run, fail: Run
 ) -> None:
-    run(f"sweep cells.csv --labels batch -o out {GRID}")
     store("out", **change)
     for command in ("rerun out", "report out -o page.html", "plot out -o a.png"):
         assert message in fail(command)

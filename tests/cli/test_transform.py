@@ -15,7 +15,6 @@ import pytest
 
 import ctsne
 from ctsne._core.files import WriteError
-from ctsne.cli.main import main
 from ctsne.io import read_map
 from ctsne.storage.record import read_record
 
@@ -25,14 +24,11 @@ NEW = 30
 
 
 @pytest.fixture
-def model(frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> str:
+def model(frame: pd.DataFrame, after: Callable[..., None]) -> str:
     """``model.ctsne`` of all but the last points, which are in ``new.csv``, columns shuffled."""
-    monkeypatch.chdir(tmp_path)
-    old, new = frame[:-NEW], frame[-NEW:]
-    old.drop(columns="plate").to_csv("cells.csv", index=False)
-    new.iloc[:, ::-1].to_csv("new.csv", index=False)
-    words = "embed cells.csv --labels batch --index cell -o map.csv"
-    assert "model: model.ctsne" in run(f"{words} --model model.ctsne")
+    words = "embed cells.csv --labels batch --index cell -o map.csv --model model.ctsne"
+    after(words, len(frame) - NEW)
+    frame[-NEW:].iloc[:, ::-1].to_csv("new.csv", index=False)
     return "model.ctsne"
 
 
@@ -89,49 +85,36 @@ def test_labels_new_and_missing(model: str, frame: pd.DataFrame, run_json: Any) 
     assert found["far_distance"] > 0 and found["points"] == NEW
 
 
-def test_without_labels_it_says_so(
-    model: str, frame: pd.DataFrame, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_labels_it_says_so(model: str, frame: pd.DataFrame, tell: Run) -> None:
     frame[-NEW:].drop(columns="batch").to_csv("new.csv", index=False)
-    assert main(["transform", model, "new.csv", "-o", "placed.csv"]) == 0
-    assert "new.csv has no column 'batch': the points are placed without labels" in (
-        capsys.readouterr().err
-    )
+    told = tell("transform model.ctsne new.csv -o placed.csv")
+    assert "new.csv has no column 'batch': the points are placed without labels" in told
 
 
-def test_the_wrong_column_is_suspected(model: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["transform", model, "new.csv", "--labels", "type", "-o", "placed.csv"]) == 0
-    said = capsys.readouterr().err
+def test_the_wrong_column_is_suspected(model: str, tell: Run) -> None:
+    said = tell("transform model.ctsne new.csv --labels type -o placed.csv")
     assert "the model has none of the labels of 'type', but" in said
     assert "if this is not a new batch, name another column with --labels" in said
 
 
 def test_the_label_column_that_is_missing_is_named(
-    frame: pd.DataFrame,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    run: Run,
-    capsys: pytest.CaptureFixture[str],
+    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, tell: Run
 ) -> None:
     monkeypatch.chdir(tmp_path)
     frame.to_csv("cells.csv", index=False)
     words = "embed cells.csv --labels batch type -o map.csv"
     run(f"{words} --index cell --model two.ctsne")
     frame[-NEW:].drop(columns="type").to_csv("new.csv", index=False)
-    assert main(["transform", "two.ctsne", "new.csv", "-o", "placed.csv"]) == 0
-    said = capsys.readouterr().err
+    said = tell("transform two.ctsne new.csv -o placed.csv")
     assert "new.csv has no column 'type': the points are placed without labels" in said
     assert "--labels names 2 columns" in said
 
 
-def test_data_on_another_scale_are_suspected(
-    model: str, frame: pd.DataFrame, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_data_on_another_scale_are_suspected(model: str, frame: pd.DataFrame, tell: Run) -> None:
     new = frame[-NEW:].copy()
     new[[name for name in new if name.startswith("PC")]] *= 1000
     new.to_csv("new.csv", index=False)
-    assert main(["transform", model, "new.csv", "-o", "placed.csv"]) == 0
-    said = capsys.readouterr().err
+    said = tell("transform model.ctsne new.csv -o placed.csv")
     assert f"warning: {NEW} of {NEW} points are far from the reference. Are the features" in said
 
 
