@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne._core.vocabulary import ALIGNMENTS, TRIED_ALIGNMENTS
+from ctsne._core.vocabulary import ALIGNMENTS
 from ctsne.labels import Column, encode_column
 from ctsne.neighbors import alignment
 from ctsne.neighbors.alignment import (
@@ -287,10 +287,6 @@ def test_alone_there_is_nothing_that_commutes() -> None:
     X = np.random.default_rng(0).normal(size=(10, 2))
     assert commuting_share(X, X, encode_column([None] * 10)) == 0
     assert commuting_share(X, X, encode_column(["a"] * 10)) == 0
-
-
-def test_names() -> None:
-    assert set(TRIED_ALIGNMENTS) < set(ALIGNMENTS) and TRIED_ALIGNMENTS[0] == "none"
 
 
 @pytest.mark.parametrize(("factor", "alike"), [(1.0, True), (1.5, True), (1e-3, False)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctsne.labels import Labels
@@ -144,6 +144,7 @@ def assert_same(found: Neighbors, searched: Neighbors) -> None:
     assert found.scale == searched.scale and found.patterns == searched.patterns
 
 
+@settings(max_examples=50)
 @given(column_codes(fewest_columns=1), st.integers(0, 2**32), st.booleans())
 def test_selected_lists_are_those_of_a_search(codes: Codes, seed: int, aligned: bool) -> None:
     X, labels = points_of(codes, seed), as_columns(codes)
@@ -160,6 +161,7 @@ def test_selected_lists_are_those_of_a_search(codes: Codes, seed: int, aligned: 
         assert_same(selected.unaligned.neighbors, searched.unaligned.neighbors)
 
 
+@settings(max_examples=50)
 @given(column_codes(fewest_columns=1), st.integers(0, 2**32), st.integers(1, 7))
 def test_merged_is_what_a_search_without_labels_finds(codes: Codes, seed: int, k: int) -> None:
     X = points_of(codes, seed)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctsne.neighbors import find_neighbors, matching
@@ -21,6 +21,7 @@ def shares(X: Any, codes: Any) -> Any:
     return matched_shares(find_neighbors(X, labels, lengths=30), labels)[:, 0]
 
 
+@settings(max_examples=50)
 @given(column_codes(fewest_columns=1, most=80), st.integers(1, 40), st.integers(0, 2**32))
 def test_same_as_the_reference(codes: Codes, k: int, seed: int) -> None:
     X = np.random.default_rng(seed).normal(size=(len(codes), 2)) + 2.0 * codes[:, :1]

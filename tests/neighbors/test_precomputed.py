@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
@@ -52,6 +52,7 @@ def stored_in(graph: Any, i: int) -> list[int]:
 problems = column_codes(fewest_columns=1), st.integers(0, 2**32), st.integers(0, 12), st.booleans()
 
 
+@settings(max_examples=50)
 @given(*problems)
 def test_equal_the_search_on_features(codes: Codes, seed: int, k: int, ties: bool) -> None:
     X, labels = points_of(codes, seed, ties=ties), as_columns(codes)
@@ -75,14 +76,13 @@ def lists_by_loop(entries: Any, total: int, lengths: Any, patterns: Any) -> tupl
     """
     lists = [sorted(entry[1:] for entry in entries if entry[0] == p) for p in patterns]
     ends = [int(np.ceil(total * end / lengths.sum())) for end in np.cumsum(lengths)]
-    wanted = np.minimum(np.diff([0, *ends]), [len(points) for points in lists])
-    for place, points in enumerate(lists):
-        wanted[place] += min(total - wanted.sum(), len(points) - wanted[place])
+    wanted = formulas.filled_row(np.diff([0, *ends]), [len(points) for points in lists], total)
     return [
         j for points, k in zip(lists, wanted, strict=True) for _, j in points[:k]
     ], wanted.tolist()
 
 
+@settings(max_examples=50)
 @given(*problems, st.floats(0.05, 1))
 def test_rows_of_a_graph_are_as_long_as_the_shortest(
     codes: Codes, seed: int, k: int, ties: bool, density: float
@@ -107,6 +107,7 @@ def test_rows_of_a_graph_are_as_long_as_the_shortest(
     np.testing.assert_allclose(found.distances, expected, rtol=1e-6)
 
 
+@settings(max_examples=50)
 @given(*problems, st.sampled_from(["dense", "graph"]), st.booleans())
 def test_lists_of_new_points(
     codes: Codes, seed: int, k: int, ties: bool, kind: str, leave_out: bool

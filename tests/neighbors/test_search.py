@@ -36,11 +36,13 @@ def label_codes(draw: st.DrawFn, n: int, rng: np.random.Generator) -> Any:
 
 
 @st.composite
-def problems(draw: st.DrawFn, *, ties: bool = False) -> tuple[Any, Any, Any]:
+def problems(draw: st.DrawFn, *, ties: bool | None = None) -> tuple[Any, Any, Any]:
     """Features, codes of one label column, and lengths of both lists for every point."""
     n, d = draw(st.integers(2, 200)), draw(st.integers(1, 70))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    if ties:  # small integers, whose distances are exact in any order of summation
+    if (
+        draw(st.booleans()) if ties is None else ties
+    ):  # small integers, whose distances are exact in any order of summation
         X = rng.integers(0, draw(st.integers(1, 6)), size=(n, min(d, 6)))
     else:
         X = rng.normal(size=(n, d)) * rng.lognormal(sigma=2, size=d)
@@ -77,6 +79,7 @@ def assert_same(a: Neighbors, b: Neighbors) -> None:
 # ---- exact ---------------------------------------------------------------------------------------
 
 
+@settings(max_examples=100)
 @given(problems())
 def test_equals_the_reference(problem: Any) -> None:
     X, codes, lengths = problem
@@ -84,18 +87,12 @@ def test_equals_the_reference(problem: Any) -> None:
     assert found.indices.shape == (len(X), min(lengths[0].sum(), len(X) - 1))
     check(found, X, codes)
     centred = X - X.mean(axis=0, dtype=np.float64)
-    assert found.scale == pytest.approx(np.abs(centred).max())
+    assert found.scale == pytest.approx(np.abs(centred).max() or 1.0)
     assert_same(found, find_neighbors(X, as_columns(codes), lengths=lengths, n_jobs=1))
 
 
-@given(problems(ties=True))
-def test_ties_and_duplicates_by_index(problem: Any) -> None:
-    X, codes, lengths = problem
-    check(find_neighbors(X, as_columns(codes), lengths=lengths), X, codes)
-
-
 @settings(max_examples=60)
-@given(problems(), st.sampled_from([1e4, 1e6, -1e6, 1e-15, 1e15]))
+@given(problems(ties=False), st.sampled_from([1e4, 1e6, -1e6, 1e-15, 1e15]))
 def test_far_from_the_origin_and_at_any_scale(problem: Any, size: float) -> None:
     X, codes, lengths = problem
     if abs(size) == 1e6:  # float32 has hardly a digit left there
@@ -104,6 +101,7 @@ def test_far_from_the_origin_and_at_any_scale(problem: Any, size: float) -> None
     check(find_neighbors(X, as_columns(codes), lengths=lengths), X, codes)
 
 
+@settings(max_examples=50)
 @given(column_codes(fewest_columns=1), st.integers(0, 2**32), st.integers(1, 30), st.booleans())
 def test_lists_are_the_nearest_of_each_pattern(codes: Codes, seed: int, k: int, ties: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -127,7 +125,7 @@ def test_lists_are_the_nearest_of_each_pattern(codes: Codes, seed: int, k: int, 
 
 
 @settings(max_examples=30)
-@given(problems())
+@given(problems(ties=False))
 def test_cosine(problem: Any) -> None:
     X, codes, lengths = problem
     found = find_neighbors(X, as_columns(codes), lengths=lengths, metric="cosine")
@@ -189,23 +187,6 @@ def test_many_points_against_brute_force(n: int, d: int, dtype: Any) -> None:
             )
             expected = np.flatnonzero(members)[indices[:, own:]]
             assert (np.sort(found.indices[rows, begin:end]) == np.sort(expected)).mean() > 0.999
-
-
-@pytest.mark.parametrize(
-    "convert",
-    [
-        np.asfortranarray,
-        lambda X: np.repeat(X, 2, axis=1)[:, ::2],
-        lambda X: X.tolist(),
-        lambda X: X.astype(np.float16),
-        lambda X: X.astype(np.int8),
-    ],
-    ids=["fortran", "strided", "list", "half", "integers"],
-)
-def test_any_array(convert: Any) -> None:
-    X = np.random.default_rng(2).integers(-100, 100, size=(50, 3)).astype(np.float64)
-    X.setflags(write=False)
-    assert_same(find_neighbors(convert(X), lengths=9), find_neighbors(X, lengths=9))
 
 
 def test_labels_of_any_kind() -> None:

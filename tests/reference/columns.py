@@ -41,11 +41,18 @@ def filled_lengths(codes: Integers, wanted: Integers, patterns: tuple[int, ...])
     lengths = np.zeros((n, len(patterns)), np.int64)
     for i in range(n):
         has = [int((np.delete(pattern[i], i) == each).sum()) for each in patterns]
-        row = np.minimum(np.broadcast_to(wanted, lengths.shape)[i], has)
-        while row.sum() < total:
-            row[next(m for m in range(len(patterns)) if row[m] < has[m])] += 1
-        lengths[i] = row
+        lengths[i] = filled_row(np.broadcast_to(wanted, lengths.shape)[i], has, total)
     return lengths
+
+
+def filled_row(wanted: Integers, has: list[int], total: int) -> Integers:
+    """Return the list lengths of one row of ``total`` points; the first lists take the rest."""
+    row = np.minimum(wanted, has)
+    while row.sum() < total:
+        row[next(m for m in range(len(has)) if row[m] < has[m])] += 1
+    while row.sum() > total:
+        row[np.flatnonzero(row)[-1]] -= 1
+    return row
 
 
 def pattern_lists(
