@@ -12,13 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import check_features, check_kind, check_matrix
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD, of_column, split_measure
 from ctsne.affinity.result import Diagnostics
-from ctsne.evaluate.mixing import (
-    expected_laplacian,
-    expected_lisi,
-    knn_accuracy,
-    laplacian,
-    lisi,
-)
+from ctsne.evaluate.mixing import expected_laplacian, expected_lisi, knn_accuracy, laplacian, lisi
 from ctsne.evaluate.neighbors import (
     DataNeighbors,
     MapNeighbors,

@@ -12,20 +12,8 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count, check_number
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
-from ctsne.evaluate.neighbors import (
-    Map,
-    MapNeighbors,
-    check_map,
-    labelled_neighbors,
-    map_neighbors,
-)
-from ctsne.evaluate.sampling import (
-    Floats,
-    Indices,
-    divided,
-    in_chunks,
-    mean,
-)
+from ctsne.evaluate.neighbors import Map, MapNeighbors, check_map, labelled_neighbors, map_neighbors
+from ctsne.evaluate.sampling import Floats, Indices, divided, in_chunks, mean
 from ctsne.labels import Column, encode_column
 
 # Tolerance for the logarithm of a perplexity. About six steps reach it; where no precision has the

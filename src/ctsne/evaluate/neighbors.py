@@ -16,7 +16,7 @@ from ctsne._core.components import check_components, reduced_features
 from ctsne._core.vocabulary import MEASURED_POINTS, METRICS, NEIGHBORHOOD
 from ctsne.evaluate.sampling import Floats, Indices, Points, check_k, sample_points
 from ctsne.labels import Column, Labels, combine_columns, encode_column, encode_labels
-from ctsne.neighbors import Neighbors, find_neighbors, read_neighbors
+from ctsne.neighbors import find_neighbors, read_neighbors
 from ctsne.neighbors.alignment import Alignment, check_align, choose_alignment
 from ctsne.neighbors.patterns import different_labels
 
@@ -322,7 +322,7 @@ def data_neighbors(
     if known is None or known.n_labels < 2 or features is None:
         return data
     moved = choose_alignment(features, encode_labels(known), how, metric=metric, n_jobs=n_jobs)
-    return search_aligned(data, moved, n_jobs)
+    return search_data(data, n_jobs, moved)
 
 
 def read_labels(labels: object, n: int) -> tuple[Column, Labels]:
@@ -344,36 +344,33 @@ def _features(
     return reduced_features(matrix, metric=metric, pca=pca, n_jobs=check_jobs(n_jobs))
 
 
-def search_data(data: DataNeighbors, n_jobs: int) -> DataNeighbors:
-    """Fill the lists, unless the data are a graph that does not hold all neighbours."""
-    if data.features is None:
+def search_data(
+    data: DataNeighbors, n_jobs: int, alignment: Alignment | None = None
+) -> DataNeighbors:
+    """Fill the lists; with an alignment, add those with other labels among the aligned points.
+
+    A graph of distances, which does not hold all neighbours, gets none.
+    """
+    aligned = None if alignment is None else alignment.points
+    if data.features is None or (alignment is not None and aligned is None):
         return data
-    found = _search(data, data.features, n_jobs)
+    if data.metric == "precomputed":
+        found = read_neighbors(data.features, data.labels, lengths=data.k)
+    else:
+        found = find_neighbors(
+            data.features,
+            data.labels,
+            lengths=data.k,
+            metric=data.metric,
+            n_jobs=n_jobs,
+            rows=data.points,
+            aligned=aligned,
+        )
+    if alignment is not None:
+        return replace(data, alignment=alignment.name, aligned=found.indices)
     rows: Any = data.points if data.metric == "precomputed" else slice(None)
     lists = found.indices[rows], found.distances[rows], found.lengths[rows, 0]
     return replace(data, indices=lists[0], distances=lists[1], n_same=lists[2])
-
-
-def search_aligned(data: DataNeighbors, moved: Alignment, n_jobs: int) -> DataNeighbors:
-    """Add the lists in which points with other labels are the nearest in the aligned data."""
-    if moved.points is None or data.features is None:
-        return data
-    found = _search(data, data.features, n_jobs, moved.points)
-    return replace(data, alignment=moved.name, aligned=found.indices)
-
-
-def _search(data: DataNeighbors, features: Any, n_jobs: int, aligned: Any = None) -> Neighbors:
-    if data.metric == "precomputed":
-        return read_neighbors(features, data.labels, lengths=data.k)
-    return find_neighbors(
-        features,
-        data.labels,
-        lengths=data.k,
-        metric=data.metric,
-        n_jobs=n_jobs,
-        rows=data.points,
-        aligned=aligned,
-    )
 
 
 def both_neighbors(

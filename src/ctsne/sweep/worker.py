@@ -19,7 +19,7 @@ from ctsne._core.messages import warn
 from ctsne._core.progress import Progress, Report
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import measure_map, summarize_diagnostics
-from ctsne.evaluate.neighbors import DataNeighbors, search_aligned, search_data
+from ctsne.evaluate.neighbors import DataNeighbors, search_data
 from ctsne.fit.pipeline import (
     affinities_of,
     alignment_of,
@@ -81,7 +81,7 @@ def shared_neighbors(
         lengths = _longest(group, data.n, data.k)
         lists = neighbors_of(data.features, first, moved.points, after_part, lengths=lengths)
         after_part = None
-        measured = replace(search_aligned(exact, moved, first.n_jobs), features=None)
+        measured = replace(search_data(exact, first.n_jobs, moved), features=None)
         # Workers may be other processes, and do not need the points again.
         found[key] = SharedLists(lists, replace(moved, points=None), measured)
     return [found[_key(each)] for each in settings]
