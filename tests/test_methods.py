@@ -12,8 +12,8 @@ import pytest
 
 import ctsne
 from ctsne import ConditionalTSNE
-from ctsne.fit.conditioning import knob_value
-from ctsne.fit.pipeline import list_lengths
+from ctsne.fit.pipeline import wanted_lists
+from ctsne.labels import encode_labels
 from ctsne.methods import (
     DEFAULT_METHOD,
     KNOBS,
@@ -22,10 +22,10 @@ from ctsne.methods import (
     swept_grid,
     users_of,
 )
-from ctsne.settings import DEFAULTS
+from ctsne.settings import DEFAULTS, knob_value
 
 SIGNATURE = inspect.signature(ConditionalTSNE).parameters
-STEERED = [name for name, method in METHODS.items() if method.knob]
+WITH_KNOB = [name for name, method in METHODS.items() if method.knob]
 SOURCE = Path(str(ctsne.__file__)).parent
 
 
@@ -40,13 +40,13 @@ def test_every_parameter_in_the_table_is_one_of_the_estimator() -> None:
         assert method.name == name and method.title
         assert set(method.uses) <= set(SIGNATURE)
         assert method.knob is None or (method.knob in KNOBS and method.knob in SIGNATURE)
-        assert method.two_lists == ("align" in method.uses)
+        assert method.splits_neighbors == ("align" in method.uses)
     assert set(KNOBS) == {method.knob for method in METHODS.values()} - {None}
     assert DEFAULT_METHOD in METHODS and DEFAULTS["method"] == DEFAULT_METHOD == "joint"
     assert [method.name for method in METHODS.values() if method.knob is None] == ["tsne"]
 
 
-@pytest.mark.parametrize("name", STEERED)
+@pytest.mark.parametrize("name", WITH_KNOB)
 def test_grids_go_from_nothing_to_the_strongest(name: str) -> None:
     method = METHODS[name]
     for grid in (method.grid, method.short_grid):
@@ -58,7 +58,7 @@ def test_grids_go_from_nothing_to_the_strongest(name: str) -> None:
     assert len(method.short_grid) < len(method.grid)
 
 
-@pytest.mark.parametrize("name", STEERED)
+@pytest.mark.parametrize("name", WITH_KNOB)
 def test_levels_pass_through_the_grid(name: str) -> None:
     method = METHODS[name]
     levels = np.linspace(0, 1, len(method.grid))
@@ -67,7 +67,7 @@ def test_levels_pass_through_the_grid(name: str) -> None:
     assert isinstance(method.knob_at(1), float)
 
 
-def test_what_steers_a_method_if_nothing_is_given() -> None:
+def test_the_knob_has_a_default() -> None:
     found = {name: knob_value({**DEFAULTS, "method": name}) for name in METHODS}
     expected = {"joint": 0.6, "revised": 1e-4, "balanced": 1.0, "original": 0.1, "tsne": None}
     assert found == expected
@@ -126,10 +126,8 @@ def test_lengths_in_the_table_are_those_of_the_lists(name: str) -> None:
     X = np.random.default_rng(0).normal(size=(400, 3))
     labels = np.arange(400) % 2
     model = ConditionalTSNE(method=name, perplexity=12, n_iter=1, n_jobs=1, random_state=0)
-    settings = ctsne.settings.check_settings(
-        model.get_params(), X, ctsne.labels.encode_column(labels)
-    )
-    assert list_lengths(settings, 400)[0].sum() == round(method.list_length * 12)
+    settings = ctsne.settings.check_settings(model.get_params(), X, encode_labels(labels))
+    assert wanted_lists(settings)[1].sum() == round(method.list_length * 12)
     model.fit(X, labels=labels)
     stored = model.affinities_.nnz / 400
     assert stored <= 2 * method.row_length * 12 + 2

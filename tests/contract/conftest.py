@@ -13,5 +13,5 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("work was started before the input was refused")
 
     stages = ("find_neighbors", "read_neighbors")
-    for stage in (*stages, "reduced_features", "start_positions", "Layout"):
+    for stage in (*stages, "projected_features", "start_positions", "Layout"):
         monkeypatch.setattr(ctsne.fit.pipeline, stage, work)

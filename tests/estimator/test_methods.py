@@ -8,7 +8,7 @@ import pytest
 from ctsne import ConditionalTSNE
 from ctsne.affinity import beta_from_odds, joint_odds
 from ctsne.datasets import Synthetic, make_synthetic
-from ctsne.labels import encode_column
+from ctsne.labels import encode_labels
 
 from .. import reference as formulas
 from .helpers import METHODS, WAYS, make, name
@@ -92,8 +92,8 @@ def test_odds_are_the_beta_of_the_map(data: Synthetic, method: str) -> None:
     def mapped(**parameters: Any) -> Any:
         return make(method=method, **parameters).fit_transform(data.X, labels=data.known)
 
-    labels = encode_column(data.known)
-    beta = beta_from_odds(labels, 5.0).item()
+    (beta,) = beta_from_odds(encode_labels(data.known), [np.array(5.0)])
+    beta = beta.item()
     np.testing.assert_array_equal(mapped(odds=5), mapped(beta_low=beta))
     np.testing.assert_array_equal(mapped(odds=1), mapped(beta_low=1))
     equal = mapped(odds={"blue": 5, "orange": 5.0})
