@@ -192,7 +192,7 @@ def _change_values(rng: Rng, file: Any, place: str, _: Path) -> str:
     loved = [
         each
         for each in datasets
-        if each.rsplit("/", 1)[-1] in ("codes", "indices", "indptr", "data", "mask", "provenance")
+        if each.rsplit("/", 1)[-1] in ("codes", "indices", "indptr", "data", "mask", "record")
     ]
     place = pick(rng, loved if loved and rng.random() < 0.6 else datasets or [place])
     dataset = file.get(place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,8 +48,8 @@ _WHOLE = (-2, -1, 0, 1, 7, 10**6, 2**31 - 1)
 
 def hurt_model_file(rng: Rng, path: Path, _: Path) -> str:
     """Change a value of the text or an array, and write the file as a valid archive."""
-    file = read_archive(path, "model")
-    content, arrays = file.content, {name: each.copy() for name, each in file.arrays.items()}
+    content = read_archive(path, "model")
+    arrays = _taken_out(content)
     ways: dict[str, Callable[[], str]] = {
         "value": lambda: _hurt_value(rng, content),
         "value of the reference": lambda: _hurt_value(rng, content["reference"]),
@@ -59,8 +60,30 @@ def hurt_model_file(rng: Rng, path: Path, _: Path) -> str:
     }
     how = pick(rng, list(ways))
     what = ways[how]()
-    write_archive(path, "model", content, arrays)
+    for name, array in arrays.items():
+        _put_in(content, name, array)
+    write_archive(path, "model", content)
     return f"{how} {what}"
+
+
+def _taken_out(tree: Any, place: str = "") -> dict[str, Any]:
+    """Take all arrays out of a tree, and return copies by their place."""
+    found = {}
+    for key, value in list(tree.items() if isinstance(tree, dict) else enumerate(tree)):
+        if isinstance(value, np.ndarray):
+            found[f"{place}{key}"] = tree.pop(key).copy()
+        elif isinstance(value, dict | list):
+            found |= _taken_out(value, f"{place}{key}/")
+    return found
+
+
+def _put_in(tree: Any, name: str, array: Any) -> None:
+    """Put an array into its place, if the tree still has it."""
+    *way, last = name.split("/")
+    with contextlib.suppress(IndexError, KeyError, TypeError, ValueError):
+        for step in way:
+            tree = tree[int(step)] if isinstance(tree, list) else tree[step]
+        tree[last] = array
 
 
 def _hurt_value(rng: Rng, content: dict[str, Any]) -> str:

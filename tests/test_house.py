@@ -24,6 +24,7 @@ MOST_LINES = 600
 # To be shortened.
 STILL_LONG = {
     "fuzz/calls.py",
+    "src/ctsne/estimator.py",
     "tests/cli/test_embed.py",
 }
 # Names of other libraries that are private in name only, or have no public counterpart.

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
         sweep,
         tl,
     )
-    from ctsne.estimator import ConditionalTSNE
+    from ctsne.estimator import ConditionalTSNE, load
     from ctsne.placing.place import Placement
-    from ctsne.stored import load
 
     __version__: str
 
@@ -48,7 +47,7 @@ __all__ = [
 _HOMES = {
     "ConditionalTSNE": "ctsne.estimator",
     "Placement": "ctsne.placing.place",
-    "load": "ctsne.stored",
+    "load": "ctsne.estimator",
 }
 
 

@@ -37,7 +37,10 @@ from ctsne.placing.extend import check_extendable, moved_distance, start_extende
 from ctsne.placing.place import Placement, check_points, place, place_in, reference_of
 from ctsne.placing.reference import Reference
 from ctsne.settings import Parameters, check_settings, knob_by_column
-from ctsne.storage.model import NOT_KEPT, save_model
+from ctsne.storage.model import read_model, restore_attributes, state_of, write_model
+from ctsne.storage.record import Record, record_of
+
+NOT_KEPT = "it was loaded from a file, which does not keep the similarities; fit again to get them"
 
 
 class ConditionalTSNE(
@@ -230,7 +233,8 @@ class ConditionalTSNE(
         finally:  # keeps the map even if the callback fails
             self._keep_map(fit.layout, log)
             validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
-            self.labels_, self._record = known, None
+            self.labels_ = known
+            self._record: Record | None = None
             self._take(fit)
         if not stopped:
             fit.correct()
@@ -476,7 +480,6 @@ class ConditionalTSNE(
         ...     again.transform(data.X[:50], data.known[:50]).shape
         (50, 2)
         """
-        check_is_fitted(self)
         save_model(self, path)
 
     def _adopt(self, matrix: Any, labels: Labels | None, embedding: NDArray[np.float32]) -> Self:
@@ -577,3 +580,48 @@ def model_of_map(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they were shown when the map was made
         return model._adopt(matrix, known, embedding)
+
+
+def save_model(model: ConditionalTSNE, path: object, *, record: Record | None = None) -> None:
+    """Write a fitted model to a file, with a record of how it was made."""
+    check_is_fitted(model)
+    write_model(path, state_of(model, reference_of(model), record or record_of(model)))
+
+
+def load(path: str | os.PathLike[str]) -> ConditionalTSNE:
+    """Load a model that :meth:`ConditionalTSNE.save` or ``ctsne embed --model`` wrote.
+
+    It places new points exactly like the model that was saved. Arrays stay in the file and are read
+    when they are needed, so do not change the file while the model is in use; replacing it is fine.
+    Everything in it is checked first. It must not be trusted more than any other data, but it
+    cannot run code.
+
+    Parameters
+    ----------
+    path : path-like
+        A file whose name ends in ``.ctsne``.
+
+    Returns
+    -------
+    ConditionalTSNE
+        A fitted model without ``affinities_``; ``resume`` is not possible.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import ctsne
+    >>> from ctsne.datasets import make_synthetic
+    >>> data = make_synthetic(300, random_state=0)
+    >>> model = ctsne.ConditionalTSNE(n_iter=100).fit(data.X, labels=data.known)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder) / "model.ctsne")
+    ...     again = ctsne.load(Path(folder) / "model.ctsne")
+    >>> again.method, again.labels_.names, again.embedding_.shape
+    ('joint', ('label',), (300, 2))
+    """
+    state = read_model(path)
+    model = ConditionalTSNE(**state.record.parameters)
+    restore_attributes(model, state)
+    model._lazy_reference, model._record = LazyReference(None, state.reference), state.record
+    return model

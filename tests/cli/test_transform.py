@@ -224,7 +224,7 @@ def test_the_map_stays_if_the_model_cannot_be_written(
     def full(*_: object, **__: object) -> None:
         raise WriteError("cannot write m.ctsne: No space left on device")
 
-    monkeypatch.setattr("ctsne.storage.model.save_model", full)
+    monkeypatch.setattr("ctsne.estimator.save_model", full)
     words = "embed cells.csv --labels batch -o map.csv --model m.ctsne"
     assert "No space left on device; the map is in map.csv" in fail(f"{words}")
     assert read_map("map.csv").embedding.shape[1] == 2

@@ -7,6 +7,7 @@ import textwrap
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,6 +31,7 @@ from ctsne.evaluate import (
 from ctsne.labels import encode_labels
 from ctsne.layout import align
 from ctsne.settings import DEFAULTS, check_settings
+from ctsne.storage.archive import read_archive, write_archive
 from ctsne.sweep import SweepResult, load_sweep, sweep, worker
 
 DATA = make_synthetic(240, random_state=0)
@@ -188,13 +190,17 @@ def _cut(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:100])
 
 
-def _changed(**arrays: Any) -> Any:
-    def change(file: Path) -> None:
-        with np.load(file) as stored:
-            changed = {name: arrays.get(name, lambda each: each)(stored[name]) for name in stored}
-        np.savez(file, **changed)
+def _changed(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    def damage(file: Path) -> None:
+        tree = read_archive(file, "map")
+        change(tree)
+        write_archive(file, "map", tree)
 
-    return change
+    return damage
+
+
+def _embedding(make: Callable[[Any], Any]) -> Callable[[Path], None]:
+    return _changed(lambda tree: tree.update(embedding=make(np.array(tree["embedding"]))))
 
 
 def _with_nan(array: Any) -> Any:
@@ -212,15 +218,13 @@ def _linked(file: Path) -> None:
     [
         _cut,
         _linked,
-        _changed(embedding=_with_nan),
-        _changed(embedding=lambda each: each[:-1]),
-        _changed(embedding=lambda each: each[:, :1]),
-        _changed(embedding=lambda each: each.astype(complex)),
-        _changed(perplexity=lambda each: each[:-1], embedding=lambda each: each[:-1]),
-        _changed(perplexity=lambda each: each.astype(str)),
-        _changed(diagnostics=lambda each: each[:1]),
-        _changed(facts=lambda _: np.array('{"measures": [1]}')),
-        _changed(facts=lambda _: np.array("[" * 100_000)),
+        _embedding(_with_nan),
+        _embedding(lambda array: array[:-1]),
+        _embedding(lambda array: array[:, :1]),
+        _embedding(lambda array: array.astype(np.float64)),
+        _changed(lambda tree: tree["diagnostics"].pop("perplexity")),
+        _changed(lambda tree: tree["diagnostics"].update(perplexity=np.zeros(240))),
+        _changed(lambda tree: tree.update(measures=[1])),
     ],
 )
 def test_a_damaged_file_is_made_again(tmp_path: Path, damage: Any) -> None:

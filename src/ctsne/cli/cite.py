@@ -172,10 +172,10 @@ _LONGEST = 60
 def describe(path: str, *, key: str = "ctsne") -> tuple[str, list[Reference]]:
     """Return a paragraph about an output, and the references it needs."""
     from ctsne.cli.rerun import stored_parameters
+    from ctsne.estimator import load
     from ctsne.io import PICTURE_SUFFIXES, read_map
     from ctsne.io.paths import MODEL_SUFFIX
     from ctsne.storage.record import read_record
-    from ctsne.stored import load
 
     source = Path(path)
     if not source.exists():

@@ -97,8 +97,8 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the map; with ``expect``, only if the data have this checksum."""
+    from ctsne.estimator import save_model
     from ctsne.fit.summary import point_diagnostics
-    from ctsne.storage.model import save_model
     from ctsne.storage.record import fit_results, input_files
 
     outputs = check_outputs(options)

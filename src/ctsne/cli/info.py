@@ -124,9 +124,9 @@ def _describe_installation(console: Console) -> None:
 def _describe_model(path: str, console: Console) -> None:
     """Print what a model file holds, after checking all of it."""
     from ctsne.cli.rerun import stored_settings
+    from ctsne.estimator import load
     from ctsne.storage.model import check_model_input
     from ctsne.storage.record import record_of
-    from ctsne.stored import load
 
     source = check_model_input(path)
     model = load(source)

@@ -73,9 +73,9 @@ def run(options: argparse.Namespace, console: Console) -> None:
     from ctsne.distributed import place
     from ctsne.distributed.cluster import connected, quiet_dask
     from ctsne.distributed.collection import columns_in, file_paths
+    from ctsne.estimator import load
     from ctsne.io import suffix_of
     from ctsne.storage.record import record_of
-    from ctsne.stored import load
 
     check_order(options.model, *options.input)
     console.stage(f"reading {options.model}")

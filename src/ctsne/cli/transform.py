@@ -106,9 +106,9 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
     """Place the points; with ``expect``, only if the data have this checksum."""
+    from ctsne.estimator import load
     from ctsne.storage.model import check_model_input
     from ctsne.storage.record import Input, input_files, record_of, relative_path
-    from ctsne.stored import load
 
     outputs = check_outputs(options)
     if options.color is not None and outputs.picture is None and outputs.page is None:

@@ -163,7 +163,7 @@ def _fitted(model: Any) -> tuple[ConditionalTSNE, Path | None]:
     from sklearn.utils.validation import check_is_fitted
 
     from ctsne.estimator import ConditionalTSNE
-    from ctsne.stored import load as load_model
+    from ctsne.estimator import load as load_model
 
     if isinstance(model, str | os.PathLike):
         return load_model(model), Path(model)

@@ -60,7 +60,7 @@ def content_for(client: Any, file: ModelFile) -> Any:
 
 def load_model(file: ModelFile, content: bytes | None) -> ConditionalTSNE:
     """Return the model, read at the first call in this process."""
-    from ctsne.stored import load as load_file
+    from ctsne.estimator import load as load_file
 
     with _lock:  # tasks in other threads wait instead of reading it again
         if file.sha256 not in _models:

@@ -1,4 +1,4 @@
-"""The container of models and sweeps: plain arrays, mapped and not read, and one JSON text."""
+"""The container of models and sweeps: a tree of values as JSON, whose arrays are mapped files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.files import check_space, reading, replaced_file
 from ctsne._core.messages import listed, shown
-from ctsne.storage.schema import Number, check_plain, strict_json
+from ctsne.storage.schema import Number, check, strict_json
 
 VERSION = 1
 # Names of a million labels fit; reading more text than this is not worth the memory.
@@ -40,23 +39,15 @@ _SIZES = 20
 _BLOCK = 2**26
 
 
-@dataclass(frozen=True, eq=False)
-class Archive:
-    """The content of a file, with read-only arrays that stay in the file."""
-
-    content: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
-
-
-def write_archive(
-    target: Path, kind: str, content: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
-) -> None:
+def write_archive(target: Path, kind: str, tree: Mapping[str, Any]) -> None:
     """Write a file of this kind, such as a model, whole or not at all; equal ones are equal bytes.
 
-    No link is followed: a link with the name of the target is replaced.
+    Arrays of the tree are members of the file, named by their place in it. No link is followed: a
+    link with the name of the target is replaced.
     """
     head = {"format": f"ctsne {kind}", "version": VERSION, "ctsne": version("ctsne")}
-    text = json.dumps({**head, **content}, allow_nan=False).encode("ascii")
+    arrays: dict[str, NDArray[Any]] = {}
+    text = json.dumps({**head, **_without_arrays(tree, "", arrays)}, allow_nan=False).encode()
     if len(text) > _MOST_TEXT:
         sizes = f"{len(text)} bytes, at most {_MOST_TEXT} are possible"
         raise ValueError(f"the names of the labels and columns are too long for {target}: {sizes}")
@@ -76,6 +67,21 @@ def write_archive(
                 np.lib.format.write_array(member, whole, (1, 0), allow_pickle=False)
 
 
+def _without_arrays(tree: Any, place: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return a tree without its arrays, which are added to a mapping by their place."""
+    if isinstance(tree, list):
+        return [_without_arrays(x, f"{place}{k}/", arrays) for k, x in enumerate(tree)]
+    if not isinstance(tree, Mapping):
+        return tree
+    found = {name: x for name, x in tree.items() if isinstance(x, np.ndarray)}
+    arrays |= {f"{place}{name}": array for name, array in found.items()}
+    return {
+        name: _without_arrays(x, f"{place}{name}/", arrays)
+        for name, x in tree.items()
+        if name not in found
+    }
+
+
 def _text_of(kind: str) -> str:
     return f"{kind}.json"
 
@@ -89,8 +95,11 @@ def _new_member(name: str, place: int) -> zipfile.ZipInfo:
     return entry
 
 
-def read_archive(source: Path, kind: str) -> Archive:
-    """Open a file of this kind; verify structure and checksums, the caller checks the content."""
+def read_archive(source: Path, kind: str) -> dict[str, Any]:
+    """Return the tree of a file; verify structure and checksums, the caller checks the content.
+
+    Its arrays are read-only and stay in the file.
+    """
     with reading(source, f"a valid ctsne {kind}"), source.open("rb") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError("it is another kind of file, or its end is missing")
@@ -101,11 +110,19 @@ def read_archive(source: Path, kind: str) -> Archive:
         for name, (begin, end) in places.items():
             _check_sum(mapped, begin, end, members[name][0])
         content = _parsed(mapped[slice(*places.pop(text))], kind)
-        arrays = {
-            name.removesuffix(".npy"): _array(mapped, *place, name)
-            for name, place in places.items()
-        }
-    return Archive(content, arrays)
+        for name, place in places.items():
+            _insert(content, name.removesuffix(".npy"), _array(mapped, *place, name))
+    return content
+
+
+def _insert(tree: Any, name: str, array: NDArray[Any]) -> None:
+    """Put an array into its place in a tree."""
+    *way, last = name.split("/")
+    for step in way:
+        tree = tree[int(step)] if isinstance(tree, list) else tree[step]
+    if not isinstance(tree, dict) or last in tree:
+        raise ValueError(f"its array {name} has no place")
+    tree[last] = array
 
 
 def _members(file: Any, text: str) -> dict[str, tuple[zipfile.ZipInfo, int]]:
@@ -167,7 +184,7 @@ def _parsed(text: bytes, kind: str) -> dict[str, Any]:
     if not isinstance(content, dict) or content.pop("format", None) != f"ctsne {kind}":
         raise ValueError(f"{_text_of(kind)} does not describe a {kind}")
     stored, made = content.pop("version", None), content.pop("ctsne", None)
-    check_plain(stored, Number(1, whole=True), "version")
+    check(stored, Number(1, whole=True), "version")
     if stored > VERSION:
         by = f"by ctsne {made:.20}" if isinstance(made, str) else "by a newer ctsne"
         raise ValueError(

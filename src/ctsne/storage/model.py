@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,63 +18,86 @@ from ctsne._core.vocabulary import ALIGNMENTS, METRICS
 from ctsne.affinity.new_rows import FittedColumn
 from ctsne.affinity.result import Diagnostics
 from ctsne.io.paths import MODEL_SUFFIX, check_input, check_output
-from ctsne.labels import Column, encode_labels
+from ctsne.labels import Labels, join_columns
 from ctsne.layout.fields import Fields, Places
 from ctsne.layout.repulsion import check_dof
 from ctsne.methods import METHODS
 from ctsne.neighbors.alignment import Alignment
 from ctsne.neighbors.index import SearchIndex
-from ctsne.placing.build import LazyReference
 from ctsne.placing.reference import Reference, aligned_points, stacked
 from ctsne.settings import DEFAULTS, check_settings
 from ctsne.storage.archive import read_archive, write_archive
-from ctsne.storage.record import (
-    Record,
-    columns_from,
-    fit_results,
-    parameter_arrays,
-    plain_columns,
-    record_of,
-    with_arrays,
-)
-from ctsne.storage.schema import (
-    COUNT,
-    POSITIVE,
-    Array,
-    Number,
-    check_arrays,
-    check_plain,
-    require,
-    stored_arrays,
-)
+from ctsne.storage.record import COLUMNS, Record, columns_from, fit_results, plain_columns
+from ctsne.storage.schema import COUNT, POSITIVE, TINY, Array, Number, check, require
 
-NOT_KEPT = "it was loaded from a file, which does not keep the similarities; fit again to get them"
-_KIND = "model"
-# The numbers of a reference, and those of its fields.
-_NUMBERS = ("exaggeration", "scale", "perplexity", "far_distance")
-_OF_FIELDS = ("spacing", "dof", "usual")
-_PROJECTION = ("origin", "mean", "axes")
-_PER_POINT = ("sigma", "sigma_other", "perplexity", "other_share", "largest_weight", "reached")
-_PER_COLUMN = ("column_shares", "column_matched")
-_CONTENT = {
-    "record": object,
-    "columns": object,
-    "features": {"count": Number(1, COUNT.high, whole=True), "names": (None, [str])},
+_POINT = Array("float64", "n")
+_SHARE = Array("float64", "n", low=0, high=1 + 1e-6)
+_WEIGHT = Array("float64", "labels", low=TINY)
+_DIAGNOSTICS = {
+    # Infinite if all neighbours have the same weight.
+    **dict.fromkeys(("sigma", "sigma_other"), replace(_POINT, high=np.inf)),
+    **dict.fromkeys(("perplexity", "other_share", "largest_weight"), _POINT),
+    "reached": Array("bool", "n"),
+    "matched": (None, _POINT),
     "alignment_scores": {str: Number()},
+    "column_shares": {str: _POINT},
+    "column_matched": {str: _POINT},
+}
+_COLUMN = {
+    "knob": replace(_SHARE, shape="labels"),
+    "share": _SHARE,
+    "matched": _SHARE,
+    "alpha": _WEIGHT,
+    "beta": replace(_WEIGHT, high=1),
+    "weights": (None, Array("float64", "labels")),  # calibrated for the usual perplexity
+}
+_FIELDS = {
+    "grids": Array("float32", "grids ..."),
+    "offset": Array("float64", "grids"),
+    "origin": Array("float64", "dims"),
+    "grid_of": Array("int32", "felt", low=0, below="grids"),
+    "share": Array("float32", "felt"),
+    "own": Array("float32", "felt"),
+    "ranges": Array("int64", "felt 2", low=0),
+    "summed": Array("float32", "dims summed"),
+    "nodes": [COUNT],
+    **dict.fromkeys(("spacing", "dof", "usual"), POSITIVE),
+}
+_PROJECTION = {
+    "origin": Array("float64", "given"),
+    "mean": Array("float64", "given"),
+    "axes": Array("float64", "given d"),
+}
+_ALIGNMENT = {
+    "name": {*ALIGNMENTS, "array"},
+    "points": (None, Array("floating", "n aligned")),
+    "shifts": (None, Array("float64", "combinations d")),
+    "factor": Number(0),
+}
+_REFERENCE = {
+    "embedding": Array("float32", "n dims"),
+    "features": (None, Array("floating", "n d")),
+    "combined": Array("int32", "n", low=-1),
+    "method": set(METHODS),
+    "metric": set(METRICS),
+    "exaggeration": POSITIVE,
+    "scale": POSITIVE,
+    "perplexity": Number(1),
+    "far_distance": Number(0),
+}
+_MODEL = {
+    "record": object,
+    "features": {"count": Number(1, COUNT.high, whole=True), "names": (None, [str])},
+    "diagnostics": _DIAGNOSTICS,
+    "columns": COLUMNS,
     "reference": {
-        "method": set(METHODS),
-        "metric": set(METRICS),
+        **_REFERENCE,
         "used": [COUNT],
-        "alignment": {*ALIGNMENTS, "array"},
-        "factor": Number(0),
-        "nodes": [COUNT],
-        "spacing": POSITIVE,
-        "dof": POSITIVE,
-        "usual": POSITIVE,
-        "exaggeration": POSITIVE,
-        "scale": POSITIVE,
-        "perplexity": Number(1),
-        "far_distance": Number(0),
+        "columns": [_COLUMN],
+        "fields": _FIELDS,
+        "projection": (None, _PROJECTION),
+        "alignment": _ALIGNMENT,
+        "index": (None, {str: object}),  # checked by the index
     },
 }
 # What the record of a model must say about the fit, besides what depends on the method.
@@ -87,11 +109,38 @@ class ModelState:
     """Everything of a fitted model that its file keeps."""
 
     record: Record  # the parameters, with their arrays, and what the fit has found
-    columns: Mapping[str, Column]  # the label columns by name
+    labels: Labels | None
     diagnostics: Diagnostics
     reference: Reference
     n_features: int
     feature_names: tuple[str, ...] | None  # of the data frame that it was fitted to
+
+
+def state_of(model: Any, reference: Reference, record: Record) -> ModelState:
+    """Return what a file keeps of a fitted estimator."""
+    names = getattr(model, "feature_names_in_", None)
+    return ModelState(
+        replace(record, parameters=model.get_params(deep=False), results=fit_results(model)),
+        model.labels_,
+        model.diagnostics_,
+        reference,
+        int(model.n_features_in_),
+        None if names is None else tuple(map(str, names)),
+    )
+
+
+def restore_attributes(model: Any, state: ModelState) -> None:
+    """Give an estimator the public attributes of a fit."""
+    found = state.record.results
+    model.embedding_, model.labels_ = state.reference.embedding, state.labels
+    model.diagnostics_, model.n_features_in_ = state.diagnostics, state.n_features
+    model.kl_divergence_, model.n_iter_ = found["kl_divergence"], found["n_iter"]
+    for name in ("strength", "beta", "mixing"):
+        setattr(model, f"{name}_", found.get(name))
+    if "procrustes" in found:
+        model.procrustes_ = found["procrustes"]
+    if state.feature_names is not None:
+        model.feature_names_in_ = np.array(state.feature_names, object)
 
 
 def check_model_output(path: object) -> Path:
@@ -104,308 +153,172 @@ def check_model_input(path: object) -> Path:
     return check_input(check_path(path, "path"), (MODEL_SUFFIX,))
 
 
-def write_model(path: str | os.PathLike[str], state: ModelState) -> None:
+def write_model(path: object, state: ModelState) -> None:
     """Write a model file, whole or not at all; equal models give equal bytes."""
     target = check_model_output(path)
-    _check_parameters(state.record.parameters, state)
-    write_archive(target, _KIND, *_stored(state))
+    _check_parameters(state)
+    reference, names = state.reference, state.feature_names
+    found = _parts(state.diagnostics, _DIAGNOSTICS)
+    columns = {} if state.labels is None else state.labels.by_name
+    for name in ("column_shares", "column_matched"):
+        found[name] = {str(c): found[name][x] for c, x in enumerate(columns) if x in found[name]}
+    # Weights for other perplexities are found again when they are needed.
+    weights = reference.calibrated.get(reference.perplexity, [None] * len(reference.columns))
+    fitted = [
+        {**_parts(column, _COLUMN, without="weights"), "weights": own}
+        for column, own in zip(reference.columns, weights, strict=True)
+    ]
+    tree = {
+        "record": state.record.to_tree(),
+        "features": {"count": state.n_features, "names": None if names is None else list(names)},
+        "diagnostics": found,
+        "columns": plain_columns(columns),
+        "reference": {
+            **_parts(reference, _REFERENCE),
+            "used": list(reference.used),
+            "columns": fitted,
+            "fields": _parts(reference.fields, _FIELDS),
+            "projection": reference.projection and _parts(reference.projection, _PROJECTION),
+            "alignment": _parts(reference.alignment, _ALIGNMENT),
+            "index": reference.index and reference.index.arrays(),
+        },
+    }
+    write_archive(target, "model", tree)
 
 
-def read_model(path: str | os.PathLike[str]) -> ModelState:
+def _parts(whole: Any, schema: Mapping[str, Any], *, without: str = "") -> dict[str, Any]:
+    """Return the attributes of an object that a schema names, as a file holds them."""
+    found = {name: getattr(whole, name) for name in schema if name != without}
+    return {name: list(x) if isinstance(x, tuple) else x for name, x in found.items()}
+
+
+def read_model(path: object) -> ModelState:
     """Read a model file; its arrays stay in the file."""
     source = check_model_input(path)
-    file = read_archive(source, _KIND)
+    tree = read_archive(source, "model")
     with reading(source, "a valid ctsne model"):
-        return _read(file.content, file.arrays)
+        return _state(tree)
 
 
-def save_model(model: Any, path: object, *, record: Record | None = None) -> None:
-    """Write a fitted estimator to a model file, with a record of how it was made."""
-    target = check_model_output(path)
-    made = record_of(model) if record is None else record
-    parameters, names = model.get_params(deep=False), getattr(model, "feature_names_in_", None)
-    labels = model.labels_
-    state = ModelState(
-        replace(made, parameters=parameters, results=fit_results(model)),
-        {} if labels is None else labels.by_name,
-        model.diagnostics_,
-        model._reference,  # made if no point was placed yet
-        int(model.n_features_in_),
-        None if names is None else tuple(map(str, names)),
-    )
-    write_model(target, state)
-
-
-def restore_model(model: Any, path: object) -> None:
-    """Give an estimator the parameters and the fit of a model file."""
-    state = read_model(check_path(path, "path"))
-    found = state.record.results
-    model.set_params(**state.record.parameters)
-    model.embedding_, model.diagnostics_ = state.reference.embedding, state.diagnostics
-    model.labels_ = encode_labels(dict(state.columns)) if state.columns else None
-    model.kl_divergence_, model.n_iter_ = found["kl_divergence"], found["n_iter"]
-    for name in ("strength", "beta", "mixing"):
-        setattr(model, f"{name}_", found.get(name))
-    if "procrustes" in found:
-        model.procrustes_ = found["procrustes"]
-    model.n_features_in_ = state.n_features
-    if state.feature_names is not None:
-        model.feature_names_in_ = np.array(state.feature_names, object)
-    model._lazy_reference, model._record = LazyReference(None, state.reference), state.record
-
-
-# What a model keeps of every label column that has an effect.
-_OF_COLUMN = ("knob", "share", "matched", "alpha", "beta")
-
-
-def _schema(n_columns: int, n_used: int, dims: int) -> dict[str, Array]:
-    """Return the arrays of a model with so many label columns, of which some have an effect."""
-    per_point = Array("float64", ("n",))
-    share = replace(per_point, low=0, high=1 + 1e-6)
-    schema = {
-        "parameters/align": Array("floating", ("n", "given"), optional=True),
-        "parameters/init": Array("floating", ("n", "dims"), optional=True),
-        # Infinite if all neighbours have the same weight.
-        **{f"diagnostics/{name}": replace(per_point, high=np.inf) for name in _PER_POINT[:2]},
-        **{f"diagnostics/{name}": per_point for name in _PER_POINT[2:5]},
-        "diagnostics/reached": Array("bool", ("n",)),
-        "diagnostics/matched": replace(per_point, optional=True),
-        "reference/embedding": Array("float32", ("n", "dims")),
-        "reference/features": Array("floating", ("n", "d"), optional=True),
-        "reference/combined": Array("int32", ("n",), low=-1),
-        "reference/shifts": Array("float64", ("combinations", "d"), optional=True),
-        "reference/aligned": Array("floating", ("n", "aligned"), optional=True),
-        "reference/projection/origin": Array("float64", ("given features",), optional=True),
-        "reference/projection/mean": Array("float64", ("given features",), optional=True),
-        "reference/projection/axes": Array("float64", ("given features", "d"), optional=True),
-        "reference/fields/grids": Array("float32", ("grids", *(f"axis {k}" for k in range(dims)))),
-        "reference/fields/offset": Array("float64", ("grids",)),
-        "reference/fields/origin": Array("float64", ("dims",)),
-        "reference/fields/grid_of": Array("int32", ("felt",), low=0, below="grids"),
-        "reference/fields/share": Array("float32", ("felt",)),
-        "reference/fields/own": Array("float32", ("felt",)),
-        "reference/fields/ranges": Array("int64", ("felt", 2), low=0),
-        "reference/fields/summed": Array("float32", ("dims", "summed")),
-    }
-    for c in range(n_columns):
-        for name in _PER_COLUMN:
-            schema[f"diagnostics/{name}/{c}"] = replace(per_point, optional=True)
-    for c in range(n_used):
-        schema[f"reference/knob/{c}"] = replace(share, shape=(f"used {c}",))
-        schema[f"reference/alpha/{c}"] = Array("float64", (f"used {c}",), low=0)
-        schema[f"reference/beta/{c}"] = Array("float64", (f"used {c}",), low=0, high=1)
-        schema[f"reference/share/{c}"] = schema[f"reference/matched/{c}"] = share
-        schema[f"reference/weights/{c}"] = Array("float64", (f"used {c}",), optional=True)
-    return schema
-
-
-def _stored(state: ModelState) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the text and the arrays of a model file."""
-    found, reference, names = state.diagnostics, state.reference, state.columns
-    fields = reference.fields
-    columns, codes = plain_columns(state.columns)
-    content = {
-        "record": state.record.to_dict(),
-        "columns": columns,
-        "features": {
-            "count": state.n_features,
-            "names": None if state.feature_names is None else list(state.feature_names),
-        },
-        "alignment_scores": {name: float(score) for name, score in found.alignment_scores.items()},
-        "reference": {
-            "method": reference.method,
-            "metric": reference.metric,
-            "used": list(reference.used),
-            "alignment": reference.alignment.name,
-            "factor": float(reference.alignment.factor),
-            "nodes": list(fields.nodes),
-            **{name: float(getattr(fields, name)) for name in _OF_FIELDS},
-            **{name: float(getattr(reference, name)) for name in _NUMBERS},
-        },
-    }
-    values: dict[str, Any] = {
-        **{f"diagnostics/{name}": getattr(found, name) for name in (*_PER_POINT, "matched")},
-        **{f"reference/fields/{name}": array for name, array in fields.arrays().items()},
-        "reference/shifts": reference.alignment.shifts,
-        "reference/aligned": reference.alignment.points,
-    }
-    for name, array in parameter_arrays(state.record.parameters).items():
-        values[f"parameters/{name}"] = array
-    for name in ("embedding", "features", "combined"):
-        values[f"reference/{name}"] = getattr(reference, name)
-    for name in _PROJECTION:
-        values[f"reference/projection/{name}"] = getattr(reference.projection, name, None)
-    for name in _PER_COLUMN:
-        by_column = getattr(found, name)
-        values |= {f"diagnostics/{name}/{c}": by_column.get(own) for c, own in enumerate(names)}
-    for c, column in enumerate(reference.columns):
-        for name in _OF_COLUMN:
-            values[f"reference/{name}/{c}"] = getattr(column, name)
-    # Weights for other perplexities are found again when they are needed.
-    for c, weights in enumerate(reference.calibrated.get(reference.perplexity, [])):
-        values[f"reference/weights/{c}"] = weights
-    schema = _schema(len(names), len(reference.used), len(fields.nodes))
-    arrays = codes | stored_arrays(values, schema)
-    if reference.index is not None:
-        index = reference.index.arrays()
-        arrays |= {f"reference/index/{name}": array for name, array in index.items()}
-    return content, arrays
-
-
-def _read(content: Any, arrays: dict[str, NDArray[Any]]) -> ModelState:
+def _state(tree: dict[str, Any]) -> ModelState:
     """Return the state that a file describes, or refuse it."""
-    check_plain(content, _CONTENT, "content")
-    record = Record.from_dict(content["record"])
-    settings, d = content["reference"], content["features"]["count"]
-    used, dims = settings["used"], len(settings["nodes"])
-    groups: dict[str, dict[str, NDArray[Any]]] = {"labels/": {}, "reference/index/": {}, "": {}}
-    for name, array in arrays.items():
-        groups[next(prefix for prefix in groups if name.startswith(prefix))][name] = array
-    codes, index, plain = groups.values()
-    n = len(next(iter(codes.values()), plain.get("reference/combined", ())))
-    columns = columns_from(content["columns"], codes, n)
-    names, labels = list(columns), list(columns.values())
-    occur = all((column.counts > 0).all() for column in labels)
-    known = used == sorted({*used}) and all(c < len(names) for c in used)
-    require(occur and known and 1 <= dims <= 3 and n >= 2, "labels and map", "complete", names)
-    sizes = {"n": n, "dims": dims}
-    sizes |= {f"used {place}": labels[c].n_labels for place, c in enumerate(used)}
-    check_arrays(plain, _schema(len(names), len(used), dims), sizes)
-    given = {name: plain.get(f"parameters/{name}") for name in ("align", "init")}
-    parameters = {**DEFAULTS, **with_arrays(record.parameters, given)}
-    require(set(parameters) == set(DEFAULTS), "parameters", "those of a model", sorted(parameters))
-    record = replace(record, parameters=parameters)
-    found = record.results
-    check_plain({name: found.get(name) for name in _RESULTS}, _RESULTS, "results of the fit")
+    check(tree, _MODEL)
+    record = Record.from_dict(tree["record"])
+    found, n_features = record.results, tree["features"]["count"]
+    check({name: found.get(name) for name in _RESULTS}, _RESULTS, "results of the fit")
     for name in ("strength", "beta", "mixing", "procrustes"):
         fits = isinstance(found.get(name), float | int | dict | None)
         require(fits, name, "a number, or one by label or column", found.get(name))
-    feature_names = content["features"]["names"]
-    for own in (feature_names, record.features):
-        require(own is None or len(own) == d, "names of features", f"{d} texts", own)
+    record = replace(record, parameters={**DEFAULTS, **record.parameters})
+    known = set(record.parameters) == set(DEFAULTS)
+    require(known, "parameters", "those of a model", sorted(record.parameters))
+    columns = columns_from(tree["columns"])
+    occur = all((column.counts > 0).all() for column in columns.values())
+    require(occur, "labels", "those of points", list(columns))
+    labels = join_columns(tuple(columns), list(columns.values())) if columns else None
+    names = tree["features"]["names"]
+    for given in (names, record.features):
+        require(given is None or len(given) == n_features, "features", f"{n_features} texts", given)
+    by_column = {
+        name: {list(columns)[int(c)]: array for c, array in tree["diagnostics"][name].items()}
+        for name in ("column_shares", "column_matched")
+    }
+    facts = {name: found[name] for name in ("recall", "alignment")}
     state = ModelState(
         record,
-        columns,
-        _diagnostics(record, content["alignment_scores"], names, plain),
-        _reference(settings, labels, plain, index, parameters, d),
-        d,
-        None if feature_names is None else tuple(feature_names),
+        labels,
+        Diagnostics(**{**tree["diagnostics"], **by_column, **facts}),
+        _reference(tree["reference"], labels, record.parameters, n_features),
+        n_features,
+        None if names is None else tuple(names),
     )
-    _check_parameters(parameters, state)
-    again, kept = _stored(state)
-    if again != content or kept.keys() != arrays.keys():
-        raise ValueError("it has values or arrays that are not those of a model")
+    _check_parameters(state)
     return state
 
 
-def _check_parameters(parameters: Mapping[str, Any], state: ModelState) -> None:
+def _check_parameters(state: ModelState) -> None:
     """Check parameters as a fit does, on data that no check of values refuses."""
     n, d = len(state.reference.embedding), state.n_features
     rows = np.arange(n)
     points = sp.csr_array((np.ones(n), (rows, rows % d)), shape=(n, d))
-    given = dict(parameters)
+    given = dict(state.record.parameters)
     if given["metric"] == "precomputed":
         given["metric"] = "euclidean"
-    check_settings(given, points, encode_labels(dict(state.columns)) if state.columns else None)
-
-
-def _diagnostics(
-    record: Record, scores: dict[str, float], names: list[str], arrays: Mapping[str, Any]
-) -> Diagnostics:
-    by_column: dict[str, Any] = {
-        name: {
-            own: arrays[f"diagnostics/{name}/{c}"]
-            for c, own in enumerate(names)
-            if f"diagnostics/{name}/{c}" in arrays
-        }
-        for name in _PER_COLUMN
-    }
-    return Diagnostics(
-        **{name: arrays[f"diagnostics/{name}"] for name in _PER_POINT},
-        **by_column,
-        matched=arrays.get("diagnostics/matched"),
-        recall=record.results["recall"],
-        alignment=record.results["alignment"],
-        alignment_scores=scores,
-    )
+    check_settings(given, points, state.labels)
 
 
 def _reference(
-    settings: Mapping[str, Any],
-    labels: list[Column],
-    arrays: Mapping[str, NDArray[Any]],
-    index: Mapping[str, NDArray[Any]],
-    parameters: Mapping[str, Any],
-    n_features: int,
+    tree: Mapping[str, Any], labels: Labels | None, parameters: Mapping[str, Any], n_features: int
 ) -> Reference:
-    """Return the reference that checked arrays and settings describe, if they belong together."""
-    given = {name.removeprefix("reference/"): array for name, array in arrays.items()}
-    embedding, metric = given["embedding"], settings["metric"]
+    """Return the reference that checked values describe, if they belong together."""
+    embedding, metric, combined = tree["embedding"], tree["metric"], tree["combined"]
     n, dims = embedding.shape
-    same = parameters["metric"] == metric and parameters["n_components"] == dims and n >= 2
-    require(same, "reference", "one of its parameters", (metric, embedding.shape))
-    columns = tuple(
-        FittedColumn(
-            labels[own].codes,
-            labels[own].counts,
-            *(given[f"{name}/{c}"] for name in _OF_COLUMN),
-        )
-        for c, own in enumerate(settings["used"])
-    )
-    codes, combined = stacked(columns, n), given["combined"]
+    fits = parameters["metric"] == metric and parameters["n_components"] == dims
+    require(fits and n >= 2, "reference", "one of its parameters", (metric, embedding.shape))
+    columns = _fitted_columns(tree, labels)
+    codes = stacked(columns, n)
     _check_combined(combined, codes)
     n_combined = int(combined.max(initial=-1)) + 1
-    name = settings["alignment"]
-    splits = METHODS[settings["method"]].splits_neighbors and bool(columns)
-    shifts, aligned, features = (given.get(name) for name in ("shifts", "aligned", "features"))
-    shifted = name in ("mutual", "mean")
-    fits = (shifts is not None) == shifted and (aligned is None) == (shifted or name == "none")
-    fits &= shifts is None or len(shifts) == n_combined
-    require(fits, "alignment", "complete", name)
-    alignment = Alignment(name, aligned, shifts=shifts, factor=settings["factor"])
-    search = projection = None
+    splits = METHODS[tree["method"]].splits_neighbors and bool(columns)
+    alignment, features = Alignment(**tree["alignment"]), tree["features"]
+    shifts, shifted = alignment.shifts, alignment.name in ("mutual", "mean")
+    complete = (shifts is not None) == shifted
+    complete &= (alignment.points is None) == (shifted or alignment.name == "none")
+    complete &= shifts is None or len(shifts) == n_combined
+    require(complete, "alignment", "complete", alignment.name)
+    there = {features is not None, tree["index"] is not None, metric != "precomputed"}
+    require(len(there) == 1, "features", "given with an index, or not at all", metric)
+    index = projection = None
     width = n
-    require((features is None) == (metric == "precomputed"), "features", "given", metric)
     if features is not None:
         width = features.shape[1]
         if metric == "cosine":
             check_directions(features, argument="its array features")
-        search = SearchIndex.from_arrays(
+        index = SearchIndex.from_arrays(
             features,
             codes if splits else codes[:, :0],
-            {name.removeprefix("reference/index/"): array for name, array in index.items()},
+            tree["index"],
             metric=metric,
             n_jobs=check_jobs(parameters["n_jobs"]),
             aligned=aligned_points(features, combined, alignment, metric),
         )
-        axes: list[Any] = [given.get(f"projection/{name}") for name in _PROJECTION]
-        if any(array is not None for array in axes):
-            require(all(array is not None for array in axes), "projection", "complete", width)
-            projection = Projection(*axes)
+        same = index.arrays().keys() == tree["index"].keys()
+        require(same, "index", "one of these features", sorted(tree["index"]))
+        if tree["projection"] is not None:
+            projection = Projection(**tree["projection"])
             width = len(projection.axes)
     require(width == n_features, "number of features", str(n_features), width)
-    weights = [given[f"weights/{c}"] for c in range(len(columns)) if f"weights/{c}" in given]
+    weights = [column["weights"] for column in tree["columns"] if column["weights"] is not None]
     reference = Reference(
-        embedding=embedding,
-        features=features,
+        **{name: tree[name] for name in _REFERENCE},
         columns=columns,
-        combined=combined,
-        used=tuple(settings["used"]),
+        used=tuple(tree["used"]),
         splits_neighbors=splits,
         projection=projection,
         alignment=alignment,
-        fields=_fields(settings, given, n_combined),
-        index=search,
-        method=settings["method"],
-        metric=metric,
-        calibrated={settings["perplexity"]: weights} if weights else {},
-        **{name: settings[name] for name in _NUMBERS},
+        fields=_fields(tree["fields"], dims, n_combined),
+        index=index,
+        calibrated={tree["perplexity"]: weights} if weights else {},
     )
     complete = len(weights) in (0, len(columns))
     complete &= not reference.maker(1).calibrated or bool(weights)
     require(complete, "weights", "given for all columns", len(weights))
     Places(embedding, reference.fields, exaggeration=reference.exaggeration)  # checks the mesh
     return reference
+
+
+def _fitted_columns(tree: Mapping[str, Any], labels: Labels | None) -> tuple[FittedColumn, ...]:
+    """Return the label columns that have an effect."""
+    known, used = () if labels is None else labels.columns, tree["used"]
+    fits = used == sorted({*used}) and all(c < len(known) for c in used)
+    fits = fits and len(used) == len(tree["columns"])
+    require(fits, "reference", "one of its labels", used)
+    columns = []
+    for c, entry in zip(used, tree["columns"], strict=True):
+        own = {name: array for name, array in entry.items() if name != "weights"}
+        require(len(own["knob"]) == known[c].n_labels, "reference", "one of its labels", c)
+        columns.append(FittedColumn(known[c].codes, known[c].counts, **own))
+    return tuple(columns)
 
 
 def _check_combined(combined: NDArray[np.int32], codes: NDArray[np.int32]) -> None:
@@ -418,18 +331,9 @@ def _check_combined(combined: NDArray[np.int32], codes: NDArray[np.int32]) -> No
     require(fits, "combinations of labels", "those of its labels", values[:3])
 
 
-def _fields(
-    settings: Mapping[str, Any], given: Mapping[str, NDArray[Any]], n_combined: int
-) -> Fields:
-    arrays: dict[str, Any] = {
-        name.removeprefix("fields/"): array
-        for name, array in given.items()
-        if name.startswith("fields/")
-    }
-    ranges, summed = arrays["ranges"], arrays["summed"]
-    inside = (ranges[:, 0] <= ranges[:, 1]).all() and (ranges <= summed.shape[1]).all()
-    inside &= len(ranges) - 1 in (0, n_combined)
-    require(inside, "fields", "those of its labels", ranges.shape)
-    dof = check_dof(settings["dof"])
-    numbers = {name: settings[name] for name in ("spacing", "usual")}
-    return Fields(**arrays, nodes=tuple(settings["nodes"]), dof=dof, **numbers)
+def _fields(tree: Mapping[str, Any], dims: int, n_combined: int) -> Fields:
+    ranges, n_summed = tree["ranges"], tree["summed"].shape[1]
+    fits = (ranges[:, 0] <= ranges[:, 1]).all() and (ranges <= n_summed).all()
+    fits &= len(ranges) - 1 in (0, n_combined) and tree["grids"].ndim == dims + 1
+    require(fits and len(tree["nodes"]) == dims, "fields", "those of its labels", ranges.shape)
+    return Fields(**{**tree, "nodes": tuple(tree["nodes"]), "dof": check_dof(tree["dof"])})

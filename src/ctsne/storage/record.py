@@ -24,7 +24,7 @@ from ctsne.io.maps import read_settings
 from ctsne.io.paths import MAP_SUFFIXES, MODEL_SUFFIX, check_input, sidecar_of, suffix_of
 from ctsne.labels import Column
 from ctsne.storage.archive import read_archive
-from ctsne.storage.schema import COUNT, Array, check_arrays, check_plain, require, strict_json
+from ctsne.storage.schema import COUNT, TEXT, Array, check, require, strict_json
 
 FORMAT = 1
 _MARK = "ctsne record"
@@ -89,8 +89,8 @@ class Record:
         """Return the file with this role, if there is one."""
         return next((file for file in self.inputs if file.role == role), None)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
+    def to_tree(self) -> dict[str, Any]:
+        """Return it as plain values, and arrays among the parameters."""
         content = {
             _MARK: FORMAT,
             "made_by": self.made_by,
@@ -107,16 +107,21 @@ class Record:
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return it as JSON in ASCII, with names in a fixed order."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+        return json.dumps(self.to_tree(), indent=indent, allow_nan=False, default=_shape)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of `to_json`."""
+        content: dict[str, Any] = json.loads(self.to_json())
+        return content
 
     @classmethod
     def from_dict(cls, content: Any) -> Record:
-        """Make it from the content of `to_dict`; refuse anything else."""
+        """Make it from the content of `to_dict` or `to_tree`; refuse anything else."""
         try:
             stored = content[_MARK]
             if stored == FORMAT:
                 given = {"source": None, "features": None, **content}
-                check_plain(given, _SCHEMA, "record")
+                check(given, _SCHEMA, "record")
                 return cls(
                     given["made_by"],
                     parameters_from(given["parameters"]),
@@ -143,7 +148,6 @@ class Record:
         return cls.from_dict(content)
 
 
-_TEXT = (None, str)
 _SCHEMA = {
     _MARK: int,
     "made_by": str,
@@ -153,14 +157,14 @@ _SCHEMA = {
         None,
         {
             "kind": {"X", "layer", "obsm", "table", "array"},
-            "key": _TEXT,
+            "key": TEXT,
             "n_columns": COUNT,
             "n_variable": (None, COUNT),
             "n_selected": (None, COUNT),
         },
     ),
     "options": {str: object},
-    "inputs": [{"file": str, "sha256": _TEXT, "data": _TEXT, "role": str}],
+    "inputs": [{"file": str, "sha256": TEXT, "data": TEXT, "role": str}],
     "results": {str: object},
     "features": (None, [str]),
     "versions": {str: str},
@@ -188,7 +192,7 @@ def read_record(path: str | os.PathLike[str], *, key: str = "ctsne") -> Record:
 def find_record(source: Path, *, key: str = "ctsne") -> Record | None:
     """Return the record stored with a map, in a sweep folder or in a model; None if it has none."""
     if suffix_of(source) == MODEL_SUFFIX and not source.is_dir():
-        return Record.from_dict(read_archive(source, "model").content.get("record"))
+        return Record.from_dict(read_archive(source, "model").get("record"))
     text = read_settings(source, key)
     try:
         return None if text is None else Record.from_json(text)
@@ -273,29 +277,13 @@ def parameters_from(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value_from(value) for name, value in plain.items()}
 
 
-def parameter_arrays(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are arrays, which a file holds besides the record."""
-    given = {name: value for name, value in parameters.items() if name in ("align", "init")}
-    return {
-        name: as_numbers(value, argument=name)
-        for name, value in given.items()
-        if not isinstance(value, str | GivenArray | None)
-    }
-
-
-def with_arrays(parameters: Mapping[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters with their arrays from a file; refuse those that it does not have."""
-    whole = dict(parameters)
-    for name, value in parameters.items():
-        if isinstance(value, GivenArray):
-            if getattr(arrays.get(name), "shape", None) != value.shape:
-                raise ValueError(f"its array for {name} is missing, or has another shape")
-            whole[name] = arrays[name]
-    return whole
+def _shape(array: Any) -> dict[str, Any]:
+    """Return what a text holds of an array."""
+    return {"array": list(array.shape)}
 
 
 def plain_value(value: Any) -> Any:
-    """Return a parameter as JSON can hold it: numbers per label as pairs, of an array its shape."""
+    """Return a parameter as JSON can hold it, numbers per label as pairs; arrays as they are."""
     if isinstance(value, Mapping):
         labels = plain_labels(list(value))
         numbers = map(plain_value, value.values())
@@ -308,16 +296,17 @@ def plain_value(value: Any) -> Any:
         return value
     if isinstance(value, np.random.RandomState):
         return None  # its state has changed since
-    if isinstance(value, GivenArray | np.ndarray | list | tuple):
-        shape = value.shape if isinstance(value, GivenArray) else np.shape(value)
-        return {"array": list(shape)}
+    if isinstance(value, GivenArray):
+        return {"array": list(value.shape)}
+    if isinstance(value, np.ndarray | list | tuple):
+        return as_numbers(value, argument="a parameter")
     raise TypeError(f"a file cannot hold {shown(value)} as a parameter")
 
 
 def value_from(plain: Any) -> Any:
     """Return the parameter that `plain_value` wrote; refuse anything else."""
     match plain:
-        case None | str() | bool() | int() | float():
+        case None | str() | bool() | int() | float() | np.ndarray():
             return plain
         case {"array": [*shape], **more} if not more and {*map(type, shape)} <= {int}:
             return GivenArray(tuple(shape))
@@ -358,23 +347,24 @@ def labels_from(plain: object) -> tuple[object, ...]:
     return names
 
 
-def plain_columns(columns: Mapping[str, Column]) -> tuple[list[Any], dict[str, Any]]:
-    """Return label columns as JSON can hold them, and their codes as arrays to store."""
-    content = [{"name": name, "labels": plain_labels(x.names)} for name, x in columns.items()]
-    return content, {f"labels/{c}": column.codes for c, column in enumerate(columns.values())}
+# Label columns of a file.
+COLUMNS = [{"name": str, "labels": [object], "codes": Array("int32", "n", low=-1)}]
 
 
-def columns_from(content: Any, arrays: Mapping[str, Any], n: int) -> dict[str, Column]:
-    """Return the label columns of n points that `plain_columns` wrote; refuse anything else."""
-    check_plain(content, [{"name": str, "labels": [object]}], "label columns")
-    schema, sizes = {}, {"n": n}
-    for c, entry in enumerate(content):
-        schema[f"labels/{c}"] = Array("int32", ("n",), low=-1, below=f"labels {c}")
-        sizes[f"labels {c}"] = len(entry["labels"])
-    check_arrays(arrays, schema, sizes)
+def plain_columns(columns: Mapping[str, Column]) -> list[dict[str, Any]]:
+    """Return label columns as a file holds them."""
+    return [
+        {"name": name, "labels": plain_labels(column.names), "codes": column.codes}
+        for name, column in columns.items()
+    ]
+
+
+def columns_from(content: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
+    """Return the label columns that `plain_columns` wrote, in values of the schema."""
     columns = {}
-    for c, entry in enumerate(content):
-        codes, names = arrays[f"labels/{c}"], labels_from(entry["labels"])
+    for entry in content:
+        codes, names = entry["codes"], labels_from(entry["labels"])
+        require(codes.max(initial=-1) < len(names), "codes of labels", "those of labels", names[:3])
         counts = np.bincount(codes[codes >= 0], minlength=len(names)).astype(np.int64)
         columns[entry["name"]] = Column(codes, names, counts)
     require(len(columns) == len(content), "label columns", "named differently", list(columns))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ctsne._core.checks import LARGEST_VALUE, MOST_POINTS
 from ctsne._core.messages import listed, shown
-
-Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -31,91 +29,76 @@ class Array:
     """An array: its type, its shape with names for sizes, and the range of its values."""
 
     dtype: str  # "floating" is single or double precision
-    shape: tuple[str | int, ...]
+    shape: str  # sizes with the same name are equal; "..." stands for any further ones
     low: float = -LARGEST_VALUE
     high: float = LARGEST_VALUE
     below: str | None = None  # a size that all values are smaller than
     gaps: bool = False  # values may be NaN
-    optional: bool = False
 
 
 COUNT = Number(0, MOST_POINTS, whole=True)
-POSITIVE = Number(math.ulp(0.0))
+TINY = math.ulp(0.0)  # the least positive number
+POSITIVE = Number(TINY)
+TEXT = (None, str)
 
 
-def check_plain(value: Any, wanted: Any, what: str) -> None:
-    """Refuse a value read from JSON that does not match a schema.
+def check(
+    value: Any, schema: Any, what: str = "content", sizes: MutableMapping[str, int] | None = None
+) -> None:
+    """Refuse a tree of values and arrays that does not match a schema.
 
-    A schema is a type, a `Number`, a set of texts to choose from, ``[schema]`` for a list,
-    ``{str: schema}`` for any names with values, a mapping with all names, or ``(None, schema)`` for
-    a value that may be missing.
+    A schema is a type, a `Number`, an `Array`, a set of texts to choose from, ``[schema]`` for a
+    list, ``{str: schema}`` for any names with values, a mapping with all names, or
+    ``(None, schema)`` for a value that may be missing. ``sizes`` are known sizes of arrays.
     """
-    match wanted:
+    sizes = {} if sizes is None else sizes
+    match schema:
         case (None, present):
             if value is not None:
-                check_plain(value, present, what)
+                check(value, present, what, sizes)
         case Number():
             number = not isinstance(value, bool) and isinstance(value, int | float)
-            kind = "a whole number" if wanted.whole else "a number"
-            require(number and not (wanted.whole and type(value) is not int), what, kind, value)
-            inside = wanted.low <= value <= wanted.high  # false for NaN too
-            require(inside, what, f"{kind} from {wanted.low:g} to {wanted.high:g}", value)
-        case set() | frozenset():
-            known = isinstance(value, str) and value in wanted
-            require(known, what, f"one of {listed(sorted(wanted))}", value)
-        case [schema]:
+            kind = "a whole number" if schema.whole else "a number"
+            require(number and not (schema.whole and type(value) is not int), what, kind, value)
+            inside = schema.low <= value <= schema.high  # false for NaN too
+            require(inside, what, f"{kind} from {schema.low:g} to {schema.high:g}", value)
+        case Array():
+            _check_array(value, schema, what, sizes)
+        case set():
+            known = isinstance(value, str) and value in schema
+            require(known, what, f"one of {listed(sorted(schema))}", value)
+        case [entries]:
             require(isinstance(value, list), what, "a list", value)
-            for entry in value:
-                check_plain(entry, schema, f"{what}, an entry")
+            for place, entry in enumerate(value):
+                # A size that is new here belongs to this entry alone.
+                check(entry, entries, f"{what}/{place}", ChainMap({}, sizes))
         case dict():
             require(isinstance(value, dict), what, "names with values", value)
-            if str not in wanted and set(value) != set(wanted):
-                different = sorted(set(value) ^ set(wanted))
+            if str not in schema and set(value) != set(schema):
+                different = sorted(set(value) ^ set(schema))
                 raise ValueError(f"its {what} has missing or unknown names: {listed(different)}")
-            for name, entry in value.items():
-                check_plain(entry, wanted.get(name, wanted.get(str)), f"{what}, {name!s:.40}")
+            for name in value if str in schema else schema:
+                check(value[name], schema.get(str, schema.get(name)), f"{what}/{name:.40}", sizes)
         case _:
             names = {str: "text", bool: "true or false"}
-            require(isinstance(value, wanted), what, names.get(wanted, "a value"), value)
+            require(isinstance(value, schema), what, names.get(schema, "a value"), value)
 
 
-def check_arrays(arrays: Arrays, schema: Mapping[str, Array], sizes: Mapping[str, int]) -> None:
-    """Refuse arrays that are missing or unknown, or of another type, shape or range."""
-    unknown = [name for name in arrays if name not in schema]
-    if unknown:
-        raise ValueError(f"it has unknown arrays: {listed(unknown, most=3)}")
-    known = dict(sizes)
-    for name, wanted in schema.items():
-        if name in arrays:
-            _check_array(arrays[name], wanted, name, known)
-        elif not wanted.optional:
-            raise ValueError(f"its array {name} is missing")
-
-
-def _check_array(array: NDArray[Any], wanted: Array, name: str, sizes: dict[str, int]) -> None:
-    """Check one array; a size with a new name is whatever it is here."""
-    kinds = ("float32", "float64") if wanted.dtype == "floating" else (wanted.dtype,)
-    fits = str(array.dtype) in kinds and array.ndim == len(wanted.shape)
-    for size, found in zip(wanted.shape, array.shape, strict=False):
-        fits &= found == (sizes.setdefault(size, found) if isinstance(size, str) else size)
-    if not fits:
-        raise ValueError(f"its array {name} has another type or shape: {array.dtype} {array.shape}")
-    values = array[~np.isnan(array)] if wanted.gaps else array
+def _check_array(array: Any, schema: Array, what: str, sizes: MutableMapping[str, int]) -> None:
+    require(isinstance(array, np.ndarray), what, "an array", array)
+    kinds = ("float32", "float64") if schema.dtype == "floating" else (schema.dtype,)
+    named, more = schema.shape.removesuffix(" ...").split(), schema.shape.endswith(" ...")
+    fits = str(array.dtype) in kinds
+    fits &= array.ndim > len(named) if more else array.ndim == len(named)
+    for name, found in zip(named, array.shape, strict=False):
+        fits &= found == (int(name) if name.isdigit() else sizes.setdefault(name, found))
+    require(fits, what, f"{schema.dtype} of shape ({schema.shape})", f"{array.dtype} {array.shape}")
+    values = array[~np.isnan(array)] if schema.gaps else array
     if values.size == 0 or array.dtype == bool:
         return
-    high = wanted.high if wanted.below is None else sizes[wanted.below] - 1
-    if not wanted.low <= values.min() <= values.max() <= high:  # false for NaN too
-        raise ValueError(f"its array {name} has values outside of {wanted.low:g} to {high:g}")
-
-
-def stored_arrays(values: Mapping[str, Any], schema: Mapping[str, Array]) -> dict[str, Any]:
-    """Return the values that a schema names as arrays to store, without those that are None."""
-    made = {}
-    for name, wanted in schema.items():
-        if values.get(name) is not None:
-            dtype = None if wanted.dtype == "floating" else wanted.dtype
-            made[name] = np.ascontiguousarray(values[name], dtype).reshape(np.shape(values[name]))
-    return made
+    high = schema.high if schema.below is None else sizes[schema.below] - 1
+    inside = schema.low <= values.min() <= values.max() <= high  # false for NaN too
+    require(inside, what, f"from {schema.low:g} to {high:g}", (values.min(), values.max()))
 
 
 def require(fits: object, what: str, wanted: str, value: object) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ctsne._core.checks import check_path
 from ctsne._core.files import INDEX, reading
@@ -24,17 +23,18 @@ from ctsne.methods import METHODS
 from ctsne.settings import DEFAULTS
 from ctsne.storage.archive import read_archive, write_archive
 from ctsne.storage.record import (
+    COLUMNS,
     Record,
     columns_from,
-    parameter_arrays,
     parameters_from,
     plain_columns,
     plain_parameters,
-    with_arrays,
 )
-from ctsne.storage.schema import COUNT, Array, Number, check_arrays, check_plain, require
+from ctsne.storage.schema import COUNT, TEXT, Array, Number, check, require
 
 MAP_FILE = re.compile(r"map-[0-9a-f]{32}\.npz")
+_POINT = Array("float32", "n")
+_ABOUT_LABELS = replace(_POINT, gaps=True)
 # A number that could not be measured is missing in JSON.
 _NUMBER = (None, Number())
 _FACTS = {
@@ -43,27 +43,24 @@ _FACTS = {
     "alignment": str,
     "alignment_scores": {str: _NUMBER},
 }
+_POSITIONS = {
+    "embedding": Array("float32", "n dims"),
+    "diagnostics": {
+        **dict.fromkeys(("perplexity", "largest_weight"), _POINT),
+        # Missing if the method ignores labels.
+        **dict.fromkeys(("other_share", "matched"), (None, _ABOUT_LABELS)),
+    },
+}
 # The place of a map in the grid, and why it failed.
-_PLACED = {"line": str, "seedless_line": str, "knob": (None, str), "error": (None, str)}
-_CONTENT = {
+_PLACED = {"line": str, "seedless_line": str, "knob": TEXT, "error": TEXT}
+_ENTRY = {**_FACTS, **_PLACED, "parameters": {str: object}, "file": TEXT}
+_SWEEP = {
     "record": object,
-    "maps": [{**_FACTS, **_PLACED, "parameters": {str: object}, "file": (None, str)}],
-    "columns": object,
+    "maps": [{**_ENTRY, "positions": (None, _POSITIONS)}],
+    "columns": COLUMNS,
     "known": [str],
-    "other": (None, str),
+    "other": TEXT,
     "sampled_from": (None, COUNT),
-}
-_POINT = Array("float32", ("n",))
-# Diagnostics about labels are missing where the method ignores labels.
-_MAP = {
-    "embedding": Array("float32", ("n", "dims")),
-    **{name: replace(_POINT, gaps=True, optional=True) for name in KEPT_DIAGNOSTICS},
-    "perplexity": _POINT,
-    "largest_weight": _POINT,
-}
-_GIVEN = {
-    "align": Array("floating", ("n", "given"), optional=True),
-    "init": Array("floating", ("n", "dims"), optional=True),
 }
 
 
@@ -105,46 +102,45 @@ def map_file(folder: Path, depends_on: object) -> Path:
 
 def write_map_file(path: Path, entry: Mapping[str, Any]) -> None:
     """Write the file of one map, completely or not at all."""
-    write_archive(path, "map", _plain_facts(entry), _map_arrays(entry))
+    write_archive(path, "map", {**_plain_facts(entry), **_plain_positions(entry)})
 
 
 def read_map_file(path: Path) -> dict[str, Any]:
     """Read the file of one map: positions, diagnostics and facts."""
     if path.is_symlink():
         raise ValueError(f"{path} is a link, which is not followed")
-    file = read_archive(path, "map")
+    tree = read_archive(path, "map")
     with reading(path, "a valid ctsne map"):
-        check_plain(file.content, _FACTS, "content")
-        return {**_facts(file.content), **_read_map(file.arrays), "file": path.name}
+        check(tree, {**_FACTS, **_POSITIONS})
+        return {**_facts(tree), **_positions(tree), "file": path.name}
 
 
 def write_sweep(path: Path, sweep: StoredSweep) -> None:
     """Write a sweep to one file, or the index of a folder that has files of its maps."""
     folder = path if path.is_dir() else None
-    columns, arrays = plain_columns(sweep.columns)
-    given = parameter_arrays(sweep.record.parameters)
-    arrays |= {f"estimator/{name}": array for name, array in given.items()}
     entries = []
-    for number, entry in enumerate(sweep.maps):
+    for entry in sweep.maps:
         file = entry["file"]
         if folder is None or file is None or not (folder / file).is_file():
             file = None
-        parameters = plain_parameters(entry["parameters"])
-        placed = {name: entry[name] for name in _PLACED}
-        entries.append({**_plain_facts(entry), **placed, "parameters": parameters, "file": file})
-        own = parameter_arrays(entry["parameters"])
-        if file is None and entry["embedding"] is not None:
-            own |= _map_arrays(entry)
-        arrays |= {f"maps/{number}/{name}": array for name, array in own.items()}
-    content = {
-        "record": sweep.record.to_dict(),
+        here = file is None and entry["embedding"] is not None
+        made = {
+            **_plain_facts(entry),
+            **{name: entry[name] for name in _PLACED},
+            "parameters": plain_parameters(entry["parameters"]),
+            "file": file,
+            "positions": _plain_positions(entry) if here else None,
+        }
+        entries.append(made)
+    tree = {
+        "record": sweep.record.to_tree(),
         "maps": entries,
-        "columns": columns,
+        "columns": plain_columns(sweep.columns),
         "known": list(sweep.known),
         "other": sweep.other,
         "sampled_from": sweep.sampled_from,
     }
-    write_archive(path if folder is None else folder / INDEX, "sweep", content, arrays)
+    write_archive(path if folder is None else folder / INDEX, "sweep", tree)
 
 
 def read_sweep(path: str | os.PathLike[str]) -> StoredSweep:
@@ -154,30 +150,17 @@ def read_sweep(path: str | os.PathLike[str]) -> StoredSweep:
         file = file / INDEX
         if not file.is_file():
             raise ValueError(f"{path} does not contain a finished sweep")
-    archive = read_archive(file, "sweep")
+    tree = read_archive(file, "sweep")
     with reading(file, "a valid ctsne sweep"):
-        content = archive.content
-        check_plain(content, _CONTENT, "content")
-        groups: dict[str, dict[str, NDArray[Any]]] = {}
-        for name, array in archive.arrays.items():
-            group, _, own = name.rpartition("/")
-            groups.setdefault(group, {})[own] = np.array(array)
-        record = Record.from_dict(content["record"])
-        parameters = _parameters(record.parameters, groups.pop("estimator", {}))
-        maps = [
-            _entry(entry, groups.pop(f"maps/{number}", {}), file.parent)
-            for number, entry in enumerate(content["maps"])
-        ]
-        n = _check_maps(maps, parameters, content["sampled_from"])
-        codes = {f"labels/{c}": array for c, array in groups.pop("labels", {}).items()}
-        columns = columns_from(content["columns"], codes, len(next(iter(codes.values()), ())))
-        require(not codes or n in (0, len(codes["labels/0"])), "labels", "those of its maps", n)
-        require(not groups, "arrays", "those of a sweep", sorted(groups)[:3])
-        known, other = content["known"], content["other"]
+        check(tree, _SWEEP)
+        record = Record.from_dict(tree["record"])
+        maps = [_entry(entry, file.parent) for entry in tree["maps"]]
+        known, other, sampled_from = tree["known"], tree["other"], tree["sampled_from"]
+        columns = columns_from(tree["columns"])
+        _check_maps(maps, record.parameters, [len(x.codes) for x in columns.values()], sampled_from)
         named = {*known, *([] if other is None else [other])} <= set(columns)
         require(named, "known and other labels", "among its columns", (known, other))
-        record = replace(record, parameters=parameters)
-        return StoredSweep(record, maps, columns, tuple(known), other, content["sampled_from"])
+        return StoredSweep(record, maps, columns, tuple(known), other, sampled_from)
 
 
 def _plain_facts(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,7 +175,7 @@ def _plain_facts(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {name: plain(entry[name]) for name in _FACTS}
 
 
-def _facts(content: Mapping[str, Any]) -> dict[str, Any]:
+def _facts(tree: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts about a map, NaN where a number is missing."""
 
     def restored(value: Any) -> Any:
@@ -200,49 +183,46 @@ def _facts(content: Mapping[str, Any]) -> dict[str, Any]:
             return {name: restored(number) for name, number in value.items()}
         return math.nan if value is None else value
 
-    return {name: restored(content[name]) for name in _FACTS}
+    return {name: restored(tree[name]) for name in _FACTS}
 
 
-def _map_arrays(entry: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    return {"embedding": np.asarray(entry["embedding"]), **entry["diagnostics"]}
+def _plain_positions(entry: Mapping[str, Any]) -> dict[str, Any]:
+    diagnostics = {name: entry["diagnostics"].get(name) for name in KEPT_DIAGNOSTICS}
+    return {"embedding": np.asarray(entry["embedding"]), "diagnostics": diagnostics}
 
 
-def _read_map(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    """Return checked positions and diagnostics, in memory."""
-    check_arrays(arrays, _MAP, {})
-    n, dims = arrays["embedding"].shape
+def _positions(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Return positions and diagnostics in memory."""
+    n, dims = tree["embedding"].shape
     require(n >= 2 and 1 <= dims <= 3, "map", "of one to three dimensions", (n, dims))
-    named = [name for name in KEPT_DIAGNOSTICS if name in arrays]
-    diagnostics = {name: np.array(arrays[name]) for name in named}
-    return {"embedding": np.array(arrays["embedding"]), "diagnostics": diagnostics}
+    found = {name: tree["diagnostics"][name] for name in KEPT_DIAGNOSTICS}
+    diagnostics = {name: np.array(array) for name, array in found.items() if array is not None}
+    return {"embedding": np.array(tree["embedding"]), "diagnostics": diagnostics}
 
 
-def _parameters(stored: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    check_arrays(arrays, _GIVEN, {})
-    return with_arrays(stored, arrays)
-
-
-def _entry(entry: dict[str, Any], arrays: dict[str, NDArray[Any]], folder: Path) -> dict[str, Any]:
+def _entry(entry: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return a map of the index, with its positions from there or from its own file."""
-    given = {name: arrays.pop(name) for name in _GIVEN if name in arrays}
+    file, positions = entry["file"], entry.pop("positions")
+    sources = (file is not None) + (positions is not None) + (entry["error"] is not None)
+    require(sources == 1, "maps", "in the index, in a file, or failed", (file, entry["error"]))
     made: dict[str, Any] = {"embedding": None, "diagnostics": {}}
-    file = entry["file"]
     if file is not None:
         if not MAP_FILE.fullmatch(file):  # a damaged index must not name other files
             raise ValueError(f"{file!r:.60} is not the name of a map")
         made = read_map_file(folder / file)
-    elif entry["error"] is None:
-        made = _read_map(arrays)
-        arrays = {}
-    require(not arrays, "arrays", "those of its maps", sorted(arrays))
-    parameters = _parameters(parameters_from(entry["parameters"]), given)
+    elif positions is not None:
+        made = _positions(positions)
+    parameters = parameters_from(entry["parameters"])
     return {**entry, **made, **_facts(entry), "parameters": parameters}
 
 
 def _check_maps(
-    maps: Sequence[Mapping[str, Any]], estimator: Mapping[str, Any], sampled_from: int | None
-) -> int:
-    """Refuse a sweep whose maps do not belong together; return their number of points."""
+    maps: Sequence[Mapping[str, Any]],
+    estimator: Mapping[str, Any],
+    labelled: Sequence[int],
+    sampled_from: int | None,
+) -> None:
+    """Refuse a sweep whose maps and labels do not belong together."""
     known = set(DEFAULTS)
     require({*estimator, "callback"} == known, "parameters", "those of this version", estimator)
     for entry in maps:
@@ -258,7 +238,7 @@ def _check_maps(
     measured = {tuple(chosen_by(entry["measures"])) for entry in finished}
     mixed = all("mixing" in entry["measures"] for entry in finished)
     require(mixed and len(measured) <= 1, "measures", "the same for all maps", measured)
-    n: int = max((shape[0] for shape in shapes), default=0)
-    enough = sampled_from is None or sampled_from >= n
-    require(enough, "number of points", f"at least the {n} of a map", sampled_from)
-    return n
+    sizes = {*labelled, *(shape[0] for shape in shapes)}
+    require(len(sizes) <= 1, "labels", "those of its maps", sizes)
+    enough = sampled_from is None or sampled_from >= max(sizes, default=0)
+    require(enough, "number of points", f"at least those of a map, {sizes}", sampled_from)
