@@ -329,17 +329,11 @@ def maps(
     for title, positions, panel in zip(titles, points.values(), panels, strict=True):
         draw_points(panel, positions, look)
         figures.set_title(panel, title, pad=6 if notes is None else 19, **figures.LITERAL)
+    look_of_note: dict[str, Any] = {"color": figures.INK, **figures.LITERAL}
+    look_of_note["fontsize"] = figures.SMALL_SIZE * scale
+    look_of_note |= {"xycoords": "axes fraction", "textcoords": "offset points"}
     for note, panel in zip(() if notes is None else notes, panels, strict=False):
-        panel.annotate(
-            str(note),
-            (0, 1),
-            (0, 6 * scale),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            fontsize=figures.SMALL_SIZE * scale,
-            color=figures.INK,
-            **figures.LITERAL,
-        )
+        panel.annotate(str(note), (0, 1), (0, 6 * scale), **look_of_note)
     return np.array(panels, dtype=object)
 
 

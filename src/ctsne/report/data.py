@@ -238,6 +238,7 @@ def read_placed(
     _check_names(names, m, f"{m} points were placed")
     own = [f"placed {row}" for row in range(m)] if names is None else list(map(label_text, names))
     whole = np.concatenate([positions, placed.embedding]).astype(np.float32)
+    counts = {"points": m, "reference": n, "far": int(placed.far.sum())}
     return PageData(
         [PageMap("Placed points above the reference", whole)],
         [PageLine("t-SNE", "tsne", [0])],
@@ -249,12 +250,7 @@ def read_placed(
         [known],
         names=[f"reference {row}" for row in range(n)] + own,
         missing=("reference", REFERENCE),
-        placed={
-            "points": m,
-            "reference": n,
-            "far": int(placed.far.sum()),
-            "limit": float(placed.far_distance),
-        },
+        placed=counts | {"limit": float(placed.far_distance)},
         above=np.arange(n + m) >= n,
         provenance=_plain_provenance(provenance),
     )
