@@ -23,7 +23,6 @@ def test_prints_on_light_paper(opened: Open, path: Path) -> None:
     page.page.emulate_media(media="print")
     assert not page.page.is_visible("#strength") and page.page.is_visible("#settings")
     page.page.emulate_media(media="screen")
-    page.wait("[...document.querySelectorAll('.map canvas')].every(({width}) => width > 0)")
     assert page.page.pdf(format="A4").startswith(b"%PDF")
     colors = """() => ["#legend-left .swatch", "#trade .dot"].map((each) => {
         const {color, backgroundColor} = getComputedStyle(document.querySelector(each));

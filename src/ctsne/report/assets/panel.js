@@ -235,7 +235,10 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       dragging = how;
       pointer.cursor();
     },
-    picture: (ratio) => pictureOf(host, seen, ratio),
+    picture(ratio) {
+      fit(); // the box may have changed since the last frame, as between paper and screen
+      return pictureOf(host, seen, ratio);
+    },
     svg: () => svgOf(host, seen),
     positions: () => points.to,
     moving: () => begun !== null || resting !== null || queued !== null,
