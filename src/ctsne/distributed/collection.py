@@ -18,8 +18,9 @@ from ctsne._core.checks import is_sparse
 from ctsne._core.files import reading, reason
 from ctsne._core.messages import shown, unknown, warn
 from ctsne.io import Dataset, Source, check_input, column_names, read_blocks, suffix_of
+from ctsne.io.dataset import check_labels
 from ctsne.io.paths import load
-from ctsne.io.tables import frame_block
+from ctsne.io.tables import frame_data
 
 # Rows that are placed at a time: enough to keep the search busy, 50 MB for 100 columns.
 BLOCK_ROWS = 2**16
@@ -155,8 +156,9 @@ def _blocks(content: Any, choice: Choice, rows: int) -> Iterator[Dataset]:
         for start in range(0, content.X.shape[0], rows):
             yield content.take(slice(start, start + rows))
     else:
+        check_labels(choice.columns, [*map(str, content.columns)], (), where="the data frame")
         for start in range(0, len(content), rows):
-            yield frame_block(content.iloc[start : start + rows], **named, where="the data frame")
+            yield frame_data(content.iloc[start : start + rows], **named, where="the data frame")
 
 
 def _array_data(part: Any, columns: dict[str, Any]) -> Dataset:

@@ -64,28 +64,26 @@ def read_table(
     """Read the numeric columns as the matrix, all others as columns."""
     frame = read_frame(path, index=index, as_text=join_on)
     check_labels(labels, [*frame.columns], elsewhere, where=str(path))
-    notes: list[str] = []
-    doubts: list[CtsneWarning] = []
-    if _has_semicolons(path):
-        notes.append("columns are separated by semicolons; decimal commas are recognized")
+    chosen = None if features is None else _named(frame, labels, features, path)
+    data = frame_data(frame, features=chosen, labels=(*labels, join_on), where=path)
     names, called = row_names(frame)
+    columns = table_columns(frame.drop(columns=list(data.features)))
+    notes = [*data.notes, *like_missing(columns)]
     if names is not None and called is None and suffix_of(path) in TEXT_SUFFIXES:
-        notes.append("row names: the first column, which has no name")
-    if features is None:
-        chosen = numeric_columns(frame, {*labels, join_on}, notes, doubts)
-    else:
-        chosen = _named(frame, labels, features, path)
-    if not chosen:
-        found = "; ".join([f"its columns are {listed(frame.columns)}", *map(str, doubts)])
-        raise ValueError(f"{path} has no numeric columns to make a map of; {found}")
-    X = _numbers(frame, chosen)
-    columns = table_columns(frame.drop(columns=chosen))
-    notes.extend(like_missing(columns))
-    if features is None and np.isfinite(X).all():  # features that were named were meant
-        doubts.extend(_doubtful_features(X, chosen))
-    source = Source("table", None, len(chosen))
-    return Dataset(
-        X, tuple(chosen), columns, names, source, tuple(notes), path, called, tuple(doubts)
+        notes.insert(0, "row names: the first column, which has no name")
+    if _has_semicolons(path):
+        notes.insert(0, "columns are separated by semicolons; decimal commas are recognized")
+    doubts = data.warnings
+    if features is None and np.isfinite(data.X).all():  # features that were named were meant
+        doubts = (*doubts, *_doubtful_features(data.X, data.features))
+    return replace(
+        data,
+        columns=columns,
+        names=names,
+        called=called,
+        notes=tuple(notes),
+        path=path,
+        warnings=doubts,
     )
 
 
@@ -117,38 +115,38 @@ def read_table_blocks(
             table = pyarrow.Table.from_batches([batch])
             table.validate(full=True)  # damaged buffers would crash the interpreter
             if len(table):
-                block = frame_block(table.to_pandas(), features=features, labels=labels, where=path)
+                frame = table.to_pandas()
+                check_labels(labels, [*map(str, frame.columns)], (), where=str(path))
+                block = frame_data(frame, features=features, labels=labels, where=path)
                 columns = {name: empty_as_na(column) for name, column in block.columns.items()}
                 features = block.features  # chosen from the first rows
                 yield replace(block, columns=columns, path=path)
 
 
-def frame_block(
-    frame: Any, *, features: Sequence[str] | None, labels: Sequence[str], where: object
+def frame_data(
+    frame: Any, *, features: Sequence[str] | None, labels: Collection[str | None], where: object
 ) -> Dataset:
-    """Return rows of a table with types that do not depend on the other rows.
+    """Return a table as data, with columns whose types do not depend on other rows of its file.
 
-    By default, ``features`` are the numeric columns that are not labels, as in a whole table.
+    By default, ``features`` are the numeric columns that are not labels.
     """
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     known = list(frame.columns)
+    notes: list[str] = []
     doubts: list[CtsneWarning] = []
-    for name in (*labels, *(features or ())):
-        if name not in known:
-            raise ValueError(unknown(name, known, what="column", where=str(where)))
     if features is None:
-        features = numeric_columns(frame, labels, [], doubts)
+        features = numeric_columns(frame, labels, notes, doubts)
         if not features:
-            raise ValueError(f"{where} has no numeric columns; its columns are {listed(known)}")
+            found = "; ".join([f"its columns are {listed(known)}", *map(str, doubts)])
+            raise ValueError(f"{where} has no numeric columns to make a map of; {found}")
+    check_labels(features, known, (), where=str(where))
     unnamed = isinstance(frame.index, load("pandas").RangeIndex)
     names, called = None if unnamed else frame.index.to_numpy(), frame.index.name
-    frame = frame.reset_index(drop=True)
+    X, frame = _numbers(frame, features), frame.reset_index(drop=True)
     columns = {name: frame[name] for name in known if name not in features or name in labels}
     source = Source("table", None, len(features))
-    X = _numbers(frame, features)
-    return Dataset(
-        X, tuple(features), columns, names, source, called=called, warnings=tuple(doubts)
-    )
+    more = {"notes": tuple(notes), "called": called, "warnings": tuple(doubts)}
+    return Dataset(X, tuple(features), columns, names, source, **more)
 
 
 def read_frame(
