@@ -56,7 +56,7 @@ class Diagnostics:
     --------
     >>> from ctsne.affinity import tsne_affinities
     >>> from ctsne.neighbors import find_neighbors
-    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], k_same=2)
+    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], lengths=2)
     >>> diagnostics = tsne_affinities(neighbors, perplexity=1.5).diagnostics
     >>> diagnostics.perplexity.round(6).tolist(), diagnostics.reached.tolist()
     ([1.5, 2.0, 1.5], [True, False, True])
@@ -108,7 +108,7 @@ class Affinities:
     --------
     >>> from ctsne.affinity import tsne_affinities
     >>> from ctsne.neighbors import find_neighbors
-    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], k_same=2)
+    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], lengths=2)
     >>> tsne_affinities(neighbors, perplexity=2).matrix.toarray().round(3)
     array([[0.   , 0.167, 0.167],
            [0.167, 0.   , 0.167],
