@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import math
+from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
@@ -16,7 +16,7 @@ from ctsne._core.vocabulary import NEIGHBORHOOD, STARTS
 from ctsne.cli import options as opt
 from ctsne.cli import plot
 from ctsne.cli.console import Console, titles_of
-from ctsne.cli.files import Data, check_outputs, check_target, make_record, read_input
+from ctsne.cli.files import Data, Outputs, check_outputs, check_target, make_record, read_input
 from ctsne.cli.info import missing_labels, report_command, second_label
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import make_estimator, option, settings_of
@@ -69,33 +69,21 @@ def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "INPUT", "file with the data")
     opt.add_labels(main)
-    option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
-    option(main, "--plot FILE", "also draw the map (png, pdf or svg)")
-    option(main, "--page FILE", "also write an interactive page of the map (html)")
-    option(
-        main,
-        "--model FILE",
-        "also keep the model, to place new points with ctsne transform: "
-        "a .ctsne file, about as large as the features",
-        dest="model_file",
-    )
-    option(
-        main,
-        "--color COLUMN...",
-        "columns to colour it by, besides those factored out (default: the label to look for)",
-    )
+    text = "columns to colour it by, besides those factored out (default: the label to look for)"
+    opt.add_outputs(main, what="the map", color=f"--color COLUMN...  {text}")
+    text = "also keep the model, to place new points with ctsne transform: a .ctsne file, about "
+    option(main, "--model FILE", f"{text}as large as the features", dest="model_file")
     opt.add_data(parser, main)
-    opt.add_key(main, "prefix of new columns; h5ad: map in obsm[X_KEY]")
     opt.add_messages(parser)
 
 
-def run(options: argparse.Namespace, console: Console) -> None:
+def run(options: Namespace, console: Console) -> None:
     """Make the map from options of the command line."""
     opt.check_knobs(options)  # not in ``make``: a rerun accepts the settings as they were
     make(options, console)
 
 
-def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
+def make(options: Namespace, console: Console, *, expect: str | None = None) -> None:
     """Make the map; with ``expect``, only if the data have this checksum."""
     from ctsne.estimator import save_model
     from ctsne.fit.summary import point_diagnostics
@@ -151,15 +139,11 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         picture=lambda path: plot.save_picture(plot.draw_map(model.embedding_, shown), path, drawn),
         page=lambda path: _write_page(model, data, path, record.to_dict(), options),
     )
-    _report(model, data, options, console)
+    _report(model, data, outputs, options, console)
 
 
 def _write_page(
-    model: ConditionalTSNE,
-    data: Data,
-    page: Path,
-    made: dict[str, Any],
-    options: argparse.Namespace,
+    model: ConditionalTSNE, data: Data, page: Path, made: dict[str, Any], options: Namespace
 ) -> None:
     from ctsne.report import write_report
 
@@ -226,19 +210,14 @@ def _measures(
 
 
 def _report(
-    model: ConditionalTSNE, data: Data, options: argparse.Namespace, console: Console
+    model: ConditionalTSNE, data: Data, outputs: Outputs, options: Namespace, console: Console
 ) -> None:
     """Print what was made and how good it is, and what to do next."""
     measures = _measures(model, data, options.other, options.jobs)
     n, knob = len(model.embedding_), METHODS[options.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
     lines = [f"map: {options.output} ({n:,} points; {_title(model, knob, value)})"]
-    if options.model_file is not None:
-        lines.append(f"model: {options.model_file} (place new points with ctsne transform)")
-    if options.plot is not None:
-        lines.append(f"picture: {options.plot}")
-    if options.page is not None:
-        lines.append(f"page: {options.page}; open it in a browser")
+    lines += outputs.lines()
     for name, title in titles_of(list(data.factored) or [""], options.other).items():
         if measures.get(name) is not None and name != "adjusted_rnx":
             lines.append(f"{title}: {measures[name]:.2f} of random")
@@ -258,8 +237,7 @@ def _report(
         "command": "embed",
         "output": options.output,
         "model": options.model_file,
-        "picture": options.plot,
-        "page": options.page,
+        **outputs.shown(),
         "points": n,
         "settings": settings_of(options),
         "found": {} if knob is None else {knob: value},
@@ -279,7 +257,7 @@ def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:
     return title if value is None else f"{title}, {knob} {value_text(value)}"
 
 
-def _next_commands(data: Data, options: argparse.Namespace) -> dict[str, str]:
+def _next_commands(data: Data, options: Namespace) -> dict[str, str]:
     """Return the commands that look at a map, or compare it with others, by what they are for."""
     from ctsne.io import suffix_of
 

@@ -42,6 +42,18 @@ class Outputs:
     picture: Path | None
     page: Path | None
 
+    def shown(self) -> dict[str, str | None]:
+        """Return the files to look at, by what they are."""
+        named = {"picture": self.picture, "page": self.page}
+        return {what: None if path is None else str(path) for what, path in named.items()}
+
+    def lines(self) -> list[str]:
+        """Return what to say of the files besides the map."""
+        how = {"model": " (place new points with ctsne transform)"}
+        how["page"] = "; open it in a browser"
+        others = {name: path for name, path in vars(self).items() if path and name != "map"}
+        return [f"{name}: {path}{how.get(name, '')}" for name, path in others.items()]
+
     @contextlib.contextmanager
     def interruptible(self) -> Iterator[None]:
         """Say after Ctrl-C whether the map was already written."""

@@ -314,18 +314,20 @@ def option(
 
 def add_labels(group: Any, *, required: bool = False) -> None:
     """Add the label to factor out, and the label to look for."""
-    option(
-        group,
-        "--labels COLUMN...",
-        "known label to factor out, or up to three of them, each with a strength of its own",
-        required=required,
-    )
-    option(
-        group,
-        "--combine",
-        "treat several --labels as one: each combination of their values is a label",
-    )
+    text = "known label to factor out, or up to three of them, each with a strength of its own"
+    option(group, "--labels COLUMN...", text, required=required)
+    text = "treat several --labels as one: each combination of their values is a label"
+    option(group, "--combine", text)
     option(group, "--other COLUMN", "label you hope to see; measured, and not used as a feature")
+
+
+def add_outputs(group: Any, *, what: str, color: str) -> None:
+    """Add the files that hold a map or show it."""
+    option(group, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
+    option(group, "--plot FILE", f"also draw {what} (png, pdf or svg)")
+    option(group, "--page FILE", f"also write an interactive page of {what} (html)")
+    option(group, *color.split("  "))
+    add_key(group, "prefix of new columns; h5ad: map in obsm[X_KEY]")
 
 
 def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> None:

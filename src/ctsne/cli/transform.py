@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import warnings
+from argparse import Namespace
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from ctsne._core.messages import FarPointsWarning, NoLabelsWarning, label_text, 
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.files import (
+    Outputs,
     check_outputs,
     check_target,
     check_unchanged,
@@ -76,35 +77,19 @@ def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     main.add_argument("model", metavar="MODEL", help="file with the model")
     option(main, "INPUT", "file with the new points")
-    option(
-        main,
-        "--labels COLUMN...",
-        "label columns of INPUT, one for each that the model factored out (default: those of "
-        "the same names, if INPUT has them)",
-    )
-    option(main, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
-    option(main, "--plot FILE", "also draw the points above the reference (png, pdf or svg)")
-    option(main, "--page FILE", "also write an interactive page of them (html)")
-    option(main, "--color COLUMN", "column to colour them by (default: the label)")
-    option(
-        main,
-        "--perplexity U",
-        "roughly the number of neighbours that count for each point; larger values place points "
-        "by more of them (default: half of the model's, at most 15)",
-        read=number,
-    )
+    text = "label columns of INPUT, one for each that the model factored out (default: those of "
+    option(main, "--labels COLUMN...", f"{text}the same names, if INPUT has them)")
+    color = "--color COLUMN  column to colour them by (default: the label)"
+    opt.add_outputs(main, what="the points above the reference", color=color)
+    text = "roughly the number of neighbours that count for each point; larger values place points "
+    text += "by more of them (default: half of the model's, at most 15)"
+    option(main, "--perplexity U", text, read=number)
     opt.add_jobs(main)
     opt.add_reading(parser, of_model=True)
-    opt.add_key(main, "prefix of new columns; h5ad: map in obsm[X_KEY]")
     opt.add_messages(parser)
 
 
-def run(options: argparse.Namespace, console: Console) -> None:
-    """Place the points from options of the command line."""
-    make(options, console)
-
-
-def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
+def make(options: Namespace, console: Console, *, expect: str | None = None) -> None:
     """Place the points; with ``expect``, only if the data have this checksum."""
     from ctsne.estimator import load
     from ctsne.storage.model import check_model_input
@@ -140,7 +125,8 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
         console.stage(f"placing {dataset.X.shape[0]} points")
         model.set_params(n_jobs=options.jobs)
         with reported_here():
-            placed = _place(model, dataset.X, labels, aligned, options.perplexity, console)
+            given = {"aligned": aligned, "perplexity": options.perplexity}
+            placed = _place(model, dataset.X, labels, console, **given)
         record = make_record(
             options,
             {},
@@ -159,12 +145,20 @@ def make(options: argparse.Namespace, console: Console, *, expect: str | None = 
             key=options.key,
         )
     shown = color or ({JOINT.join(names): dataset.labels(names)} if names else {})
+    flat, reference = replace(placed, embedding=placed.embedding[:, :2]), model.embedding_[:, :2]
+    title = f"{Path(options.input).name} in the map of {source.name}"
+    told = {**record.to_dict(), "command": _command(options)}
     outputs.write_more(
         console,
-        picture=lambda path: _draw(model, placed, shown, path, options),
-        page=lambda path: _write_page(model, placed, shown, path, dataset, record, options),
+        picture=lambda path: _draw(flat, reference, shown, path, _command(options)),
+        page=lambda path: _write_page(
+            flat, reference, shown, dataset, path, title=title, provenance=told
+        ),
     )
-    _report(model, placed, labels or {}, options, console)
+    _report(model, placed, labels or {}, outputs, options, console)
+
+
+run = make
 
 
 # ---- new points as a model takes them ------------------------------------------------------------
@@ -179,7 +173,7 @@ def check_order(model: str, *files: str) -> None:
         raise ValueError(f"the model comes first: {swapped[0]} {model}, not {model} {swapped[0]}")
 
 
-def _read_points(model: ConditionalTSNE, made: Record, options: argparse.Namespace) -> Dataset:
+def _read_points(model: ConditionalTSNE, made: Record, options: Namespace) -> Dataset:
     """Read the new points, with the columns of the model in its order."""
     from ctsne.io import suffix_of
     from ctsne.io.paths import TABLE_SUFFIXES
@@ -223,9 +217,7 @@ def usual_part(made: Record) -> dict[str, str | None]:
     return {"use_rep": made.source.use_rep, "layer": made.source.layer}
 
 
-def _check_columns(
-    there: Collection[str], wanted: Sequence[str], options: argparse.Namespace
-) -> None:
+def _check_columns(there: Collection[str], wanted: Sequence[str], options: Namespace) -> None:
     """Refuse data without some of the columns that the model was made from."""
     known = set(there)
     missing = [name for name in wanted if name not in known]
@@ -273,7 +265,7 @@ def _labels_of(
     return dict(zip(model_columns(model), columns, strict=True))
 
 
-def _read_aligned(model: ConditionalTSNE, made: Record, options: argparse.Namespace) -> Any:
+def _read_aligned(model: ConditionalTSNE, made: Record, options: Namespace) -> Any:
     """Read the representation in which other labels are compared, if the model needs one."""
     from ctsne.io import suffix_of
 
@@ -298,23 +290,15 @@ def reported_here() -> Iterator[None]:
         yield
 
 
-def _place(
-    model: ConditionalTSNE,
-    X: Any,
-    labels: Any,
-    aligned: Any,
-    perplexity: float | None,
-    console: Console,
-) -> Placement:
+def _place(model: ConditionalTSNE, X: Any, labels: Any, console: Console, **more: Any) -> Placement:
     """Place the points, with a bar."""
     from ctsne._core.progress import Progress
     from ctsne.placing.place import place_in
 
     shown = not console.quiet and not console.verbose
     bar = Progress(1, "placing", shown=shown, every=None, then="then writing", kept=False)
-    more = {"aligned": aligned, "perplexity": perplexity, "after_part": bar.inside}
     try:
-        return place_in(model, X, labels, **more)
+        return place_in(model, X, labels, after_part=bar.inside, **more)
     finally:
         bar.close()
 
@@ -323,29 +307,23 @@ def _place(
 
 
 def _draw(
-    model: ConditionalTSNE,
-    placed: Placement,
-    shown: dict[str, Any],
-    picture: Path,
-    options: argparse.Namespace,
+    placed: Placement, reference: Any, shown: dict[str, Any], picture: Path, command: str
 ) -> None:
     from ctsne import pl
 
     use_agg()
-    flat = replace(placed, embedding=placed.embedding[:, :2])
     title, color = next(iter(shown.items()), (None, None))
-    ax = pl.embedding(flat, color, reference=model.embedding_[:, :2], title=title)
-    save_picture(ax.figure, picture, _command(options))
+    ax = pl.embedding(placed, color, reference=reference, title=title)
+    save_picture(ax.figure, picture, command)
 
 
 def _write_page(
-    model: ConditionalTSNE,
     placed: Placement,
+    reference: Any,
     shown: dict[str, Any],
-    page: Path,
     dataset: Dataset,
-    record: Record,
-    options: argparse.Namespace,
+    page: Path,
+    **more: Any,
 ) -> None:
     from ctsne.report import write_placed
     from ctsne.report.data import DISTANCE, PLACED
@@ -353,18 +331,11 @@ def _write_page(
     # The first column is shown first: one that groups points, not one that names them.
     others = sorted(dataset.columns.items(), key=lambda item: len(set(item[1])) == len(item[1]))
     columns = shown | dict(others)
-    write_placed(
-        replace(placed, embedding=placed.embedding[:, :2]),
-        page,
-        reference=model.embedding_[:, :2],
-        columns={name: x for name, x in columns.items() if name not in (PLACED, DISTANCE)},
-        names=dataset.names,
-        title=f"{Path(options.input).name} in the map of {Path(options.model).name}",
-        provenance={**record.to_dict(), "command": _command(options)},
-    )
+    columns = {name: x for name, x in columns.items() if name not in (PLACED, DISTANCE)}
+    write_placed(placed, page, reference=reference, columns=columns, names=dataset.names, **more)
 
 
-def _command(options: argparse.Namespace, **more: Any) -> str:
+def _command(options: Namespace, **more: Any) -> str:
     """Return the command as one would type it."""
     return spell_command(["transform", options.model, options.input], {**vars(options), **more})
 
@@ -373,7 +344,8 @@ def _report(
     model: ConditionalTSNE,
     placed: Placement,
     labels: dict[str, Any],
-    options: argparse.Namespace,
+    outputs: Outputs,
+    options: Namespace,
     console: Console,
 ) -> None:
     """Print what was placed, and how much of it to trust."""
@@ -381,10 +353,7 @@ def _report(
 
     n, far = len(placed.embedding), int(np.count_nonzero(placed.far))
     lines = [f"map: {options.output} ({n:,} points placed in the map of {options.model})"]
-    if options.plot is not None:
-        lines.append(f"picture: {options.plot}")
-    if options.page is not None:
-        lines.append(f"page: {options.page}; open it in a browser")
+    lines += outputs.lines()
     counts = {}
     names = options.labels if len(options.labels or ()) == len(labels) else labels
     own_columns = model_columns(model).values()
@@ -401,8 +370,7 @@ def _report(
     content = {
         "command": "transform",
         "output": options.output,
-        "picture": options.plot,
-        "page": options.page,
+        **outputs.shown(),
         "model": options.model,
         "points": n,
         "labels": counts,
