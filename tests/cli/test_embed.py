@@ -384,11 +384,7 @@ def test_what_cannot_work_is_refused_before_any_computing(
 
 
 def test_ctrl_c_leaves_the_old_output(
-    cells: str,
-    run: Run,
-    quick: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    cells: str, run: Run, monkeypatch: pytest.MonkeyPatch, fail: Run
 ) -> None:
     run("embed cells.csv --labels batch -o map.csv")
     before = Path("map.csv").read_bytes()
@@ -400,13 +396,13 @@ def test_ctrl_c_leaves_the_old_output(
 
     original = Layout._step
     monkeypatch.setattr(Layout, "_step", stop)
-    command = ["embed", cells, "--labels", "batch", "--seed", "5", *quick]
-    assert main([*command, "-o", "map.csv"]) == 130
-    out, err = capsys.readouterr()
-    assert out == "" and err.endswith("ctsne: interrupted: map.csv is unchanged\n")
+    command = "embed cells.csv --labels batch --seed 5"
+    said = "ctsne: interrupted: {}\n"
+    told = fail(f"{command} -o map.csv", code=130)
+    assert told.endswith(said.format("map.csv is unchanged"))
     assert Path("map.csv").read_bytes() == before
-    assert main([*command, "-o", "new.csv"]) == 130
-    assert capsys.readouterr().err.endswith("ctsne: interrupted: nothing was written\n")
+    told = fail(f"{command} -o new.csv", code=130)
+    assert told.endswith(said.format("nothing was written"))
 
 
 def started_run(cells: str) -> tuple[subprocess.Popen[str], IO[str]]:
@@ -524,10 +520,7 @@ def test_space_is_checked_before_the_work(
 
 
 def test_ctrl_c_while_the_map_is_moved_is_too_late(
-    cells: str,
-    capsys: pytest.CaptureFixture[str],
-    quick: list[str],
-    monkeypatch: pytest.MonkeyPatch,
+    cells: str, fail: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replace = os.replace
 
@@ -536,6 +529,6 @@ def test_ctrl_c_while_the_map_is_moved_is_too_late(
         replace(*files)
 
     monkeypatch.setattr("ctsne._core.files.os.replace", interrupted)
-    assert main(["embed", cells, "--labels", "batch", "-o", "map.csv", *quick]) == 130
-    assert capsys.readouterr().err.endswith("ctsne: interrupted: map.csv is written\n")
+    told = fail("embed cells.csv --labels batch -o map.csv", code=130)
+    assert told.endswith("ctsne: interrupted: map.csv is written\n")
     assert sorted(path.name for path in Path().iterdir()) == [cells, "map.csv", "map.csv.json"]

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from ctsne.cli.main import main
 from ctsne.sweep import load_sweep, worker
 
 Run = Callable[..., str]
@@ -20,25 +19,11 @@ RunJson = Callable[..., dict[str, Any]]
 GRID = "--methods balanced --strengths 0 1"
 
 
-def commands_in(page: str) -> list[str]:
-    found = re.search(r'id="ctsne-commands">(.*?)</script>', Path(page).read_text("utf-8"))
+def part_of(page: str, name: str) -> Any:
+    """Return a part of the data of a page."""
+    found = re.search(rf'id="ctsne-{name}">(.*?)</script>', Path(page).read_text("utf-8"))
     assert found is not None
-    commands: list[str] = json.loads(found[1])
-    return commands
-
-
-def provenance_in(page: str) -> dict[str, Any]:
-    found = re.search(r'id="ctsne-provenance">(.*?)</script>', Path(page).read_text("utf-8"))
-    assert found is not None
-    made: dict[str, Any] = json.loads(found[1])
-    return made
-
-
-def facts_in(page: str) -> dict[str, Any]:
-    found = re.search(r'id="ctsne-facts">(.*?)</script>', Path(page).read_text("utf-8"))
-    assert found is not None
-    facts: dict[str, Any] = json.loads(found[1])
-    return facts
+    return json.loads(found[1])
 
 
 def parts(page: str) -> list[tuple[bytes, bytes]]:
@@ -58,7 +43,7 @@ def test_a_page_of_a_sweep_and_of_data_are_the_same(cells: str, run: Run) -> Non
     made = f"3 maps of 120 points, {size / 1e3:.0f} kB"
     assert f"page: a/page.html ({made}); open it in a browser" in text
     run(f"report cells.csv {data} -o b/page.html --keep kept")
-    first, second = provenance_in("a/page.html"), provenance_in("b/page.html")
+    first, second = part_of("a/page.html", "provenance"), part_of("b/page.html", "provenance")
     assert first.pop("command") == "ctsne report out -o a/page.html"
     assert second.pop("command").startswith("ctsne report cells.csv --labels batch type -o b/page.")
     assert first == second and first["inputs"][0]["file"] == "../cells.csv"
@@ -69,7 +54,7 @@ def test_a_page_of_a_sweep_and_of_data_are_the_same(cells: str, run: Run) -> Non
 def test_the_page_asks_for_the_mixing_of_the_sweep(cells: str, run: Run) -> None:
     run(f"sweep cells.csv --labels batch --mixing 0.3 -o out {GRID}")
     run("report out -o page.html")
-    assert facts_in("page.html")["targets"] == [["mixing", 0.3]]
+    assert part_of("page.html", "facts")["targets"] == [["mixing", 0.3]]
 
 
 def test_the_commands_on_the_page_make_its_maps(
@@ -80,7 +65,7 @@ def test_the_commands_on_the_page_make_its_maps(
     run(f"sweep cells.csv --labels batch -o out {more}")
     Path("sub").mkdir()
     run("report out -o sub/page.html")
-    maps, commands = load_sweep("out/sweep.npz").maps, commands_in("sub/page.html")
+    maps, commands = load_sweep("out/sweep.npz").maps, part_of("sub/page.html", "commands")
     monkeypatch.chdir("sub")
     assert len(commands) == 3
     for swept, command, setting in zip(
@@ -94,7 +79,7 @@ def test_the_commands_on_the_page_make_its_maps(
 
 def test_maps_on_a_path_are_not_promised_again(cells: str, run: Run) -> None:
     run(f"report cells.csv --labels batch -o page.html --path {GRID}")
-    for command in commands_in("page.html"):
+    for command in part_of("page.html", "commands"):
         assert command.endswith("  # from its own start, so it may differ")
 
 
@@ -104,12 +89,12 @@ def test_features_to_colour_by_travel_with_the_sweep(
     show = f"--labels batch --show PC3 'PC1*' {GRID}"
     text = run(f"report cells.csv {show} -o page.html --keep kept")
     assert "3 features to colour by add 1 kB" in text
-    columns = facts_in("page.html")["columns"]
+    columns = part_of("page.html", "facts")["columns"]
     genes = [each["name"] for each in columns if each["group"] == "gene"]
     assert genes == ["PC3", "PC1", "PC10"]
     assert run_json("report kept -o again.html")["features"] == genes
     assert parts("again.html") == parts("page.html")
-    assert "--show PC3 'PC1*'" in provenance_in("page.html")["command"]
+    assert "--show PC3 'PC1*'" in part_of("page.html", "provenance")["command"]
     run(f"sweep cells.csv --labels batch {GRID} -o kept")
     assert run_json("report kept -o again.html")["features"] == []
 
@@ -130,7 +115,7 @@ def test_json(cells: str, run: Run, run_json: RunJson) -> None:
     content = run_json("report out -o page.html --title Mine")
     assert content["output"] == "page.html"
     assert content["bytes"] == Path("page.html").stat().st_size
-    assert "--title Mine" in provenance_in("page.html")["command"]
+    assert "--title Mine" in part_of("page.html", "provenance")["command"]
 
 
 @pytest.mark.parametrize(
@@ -167,18 +152,15 @@ def test_what_cannot_work(
 
 
 def test_ctrl_c_says_how_to_keep_maps(
-    cells: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    cells: str, monkeypatch: pytest.MonkeyPatch, fail: Run
 ) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(worker, "_make", stop)
-    command = ["report", cells, "--labels", "batch", "-o", "page.html", "--jobs", "1"]
-    assert main(command) == 130
-    assert (
-        "interrupted: nothing was written; --keep FOLDER would keep finished maps"
-        in capsys.readouterr().err
-    )
-    assert main([*command, "--keep", "kept"]) == 130
-    assert "interrupted: before the first map was finished" in capsys.readouterr().err
+    command = "report cells.csv --labels batch -o page.html --jobs 1"
+    said = "interrupted: nothing was written; --keep FOLDER would keep finished maps"
+    assert said in fail(command, code=130)
+    said = "interrupted: before the first map was finished"
+    assert said in fail(f"{command} --keep kept", code=130)
     assert not Path("page.html").exists()

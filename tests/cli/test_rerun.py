@@ -177,15 +177,14 @@ def test_a_link_to_a_map(made: str, run: Run) -> None:
 
 
 def test_ctrl_c_leaves_the_old_sweep(
-    swept: str, run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    swept: str, monkeypatch: pytest.MonkeyPatch, fail: Run
 ) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     before = {path: path.read_bytes() for path in Path("out").iterdir()}
     monkeypatch.setattr(worker, "_make", stop)
-    assert main(["rerun", "out", "--jobs", "1"]) == 130
-    assert capsys.readouterr().err.endswith("ctsne: interrupted: out is unchanged\n")
+    assert fail("rerun out --jobs 1", code=130).endswith("interrupted: out is unchanged\n")
     assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
     assert sorted(path.name for path in Path().iterdir()) == ["cells.csv", "out"]
 
@@ -275,7 +274,7 @@ def test_the_maps_of_a_search_count(made: str, fail: Run) -> None:
     assert " maps of 10000 iterations" in fail("rerun map.csv")
 
 
-def test_a_record_cannot_ask_for_endless_maps(swept: str, run: Run, fail: Run) -> None:
+def test_a_record_cannot_ask_for_endless_maps(swept: str, fail: Run) -> None:
     store("out", options={"strengths": [i / 20_000 for i in range(20_000)]})
     text = fail("rerun out")
     assert "out asks for up to 20001 maps of 40 iterations" in text
@@ -332,7 +331,7 @@ def test_a_map_is_written_where_the_user_says(cells: str, run: Run) -> None:
     ],
 )
 def test_settings_of_a_sweep_are_not_trusted(
-    change: dict[str, Any], message: str, swept: str, run: Run, fail: Run
+    change: dict[str, Any], message: str, swept: str, fail: Run
 ) -> None:
     store("out", **change)
     for command in ("rerun out", "report out -o page.html", "plot out -o a.png"):

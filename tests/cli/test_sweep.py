@@ -14,7 +14,7 @@ import pytest
 
 from ctsne._core.files import sole_writer
 from ctsne.cli import sweep as sweep_command
-from ctsne.cli.main import main, make_parser
+from ctsne.cli.main import make_parser
 from ctsne.cli.options import settings_of
 from ctsne.cli.sweep import SweepFolder, embed_command, findings, make_grid
 from ctsne.io import read_columns
@@ -27,6 +27,14 @@ Run = Callable[..., str]
 RunJson = Callable[..., dict[str, Any]]
 
 GRID = "--methods balanced --strengths 1 0 0.5"
+
+
+def stop(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def contents(folder: str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 def grid_of(*words: str) -> list[dict[str, Any]]:
@@ -87,24 +95,10 @@ def test_the_advice_never_contradicts_the_suggestion(
 def test_a_sweep_leaves_all_that_is_needed(cells: str, run: Run) -> None:
     text = run(f"sweep cells.csv --labels batch --other type --index cell -o out --mixing 0 {GRID}")
     head, _, *rows = text.split("\n\n")[0].splitlines()
-    assert head.split() == [
-        "method",
-        "setting",
-        "mixing",
-        "of",
-        "batch",
-        "neighbours",
-        "kept",
-        "mixing",
-        "of",
-        "type",
-    ]
-    assert [row.split()[:2] for row in rows] == [
-        ["tsne", "-"],
-        ["balanced", "0"],
-        ["balanced", "0.5"],
-        ["balanced", "1"],
-    ]
+    titles = "method setting mixing of batch neighbours kept mixing of type"
+    assert " ".join(head.split()) == titles
+    firsts = [" ".join(row.split()[:2]) for row in rows]
+    assert firsts == ["tsne -", "balanced 0", "balanced 0.5", "balanced 1"]
     assert sum("<- suggested" in row for row in rows) == 1
     flat = " ".join(text.split())
     assert "0 is a starting point, not a rule: try stronger settings as long as" in flat
@@ -163,9 +157,9 @@ def test_nothing_to_factor_out(
 ) -> None:
     frame.assign(batch=label).to_csv(cells, index=False)
     command = f"sweep cells.csv --labels batch {GRID} -o out"
-    content = run_json(f"{command}")
+    content = run_json(command)
     assert content["suggested"] is None and len(content["maps"]) == 4
-    assert "suggested: none, because there is nothing to choose by" in run(f"{command}")
+    assert "suggested: none, because there is nothing to choose by" in run(command)
     run("report out -o page.html")
 
 
@@ -188,32 +182,16 @@ def test_a_stranger_s_table_is_not_replaced(cells: str, fail: Run) -> None:
 
 def test_the_own_labels_are_not_replaced(cells: str, run: Run, fail: Run) -> None:
     command = f"sweep cells.csv --labels batch -o out {GRID}"
-    run(f"{command}")
+    run(command)
     assert "would replace the input out/columns.feather" in fail(
         f"{command} --label-file out/columns.feather"
     )
 
 
 def test_the_same_command_goes_on_where_it_was_stopped(
-    cells: str,
-    run: Run,
-    fail: Run,
-    quick: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    cells: str, run: Run, fail: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = [
-        "sweep",
-        cells,
-        "--labels",
-        "batch",
-        "-o",
-        "out",
-        *GRID.split(),
-        *quick,
-        "--jobs",
-        "1",
-    ]
+    command = f"sweep cells.csv --labels batch -o out {GRID} --jobs 1"
     original, made = worker._make, []
 
     def make(*arguments: Any) -> Any:
@@ -223,83 +201,53 @@ def test_the_same_command_goes_on_where_it_was_stopped(
         return original(*arguments)
 
     monkeypatch.setattr(worker, "_make", make)
-    assert main(command) == 130
-    out, err = capsys.readouterr()
-    assert out == "" and err.splitlines()[-1] == (
-        "ctsne: interrupted: 2 of 4 maps are finished in out; run the same command again to "
-        "continue"
-    )
+    said = "interrupted: 2 of 4 maps are finished in out; run the same command again to continue\n"
+    assert fail(command, code=130).endswith(said)
     assert "the sweep in out is not finished; ctsne rerun out shows" in fail(
         "report out -o page.html"
     )
     message = fail("rerun out")
     assert "the sweep in out is not finished; to continue, run ctsne sweep cells.csv" in message
-    command = [*shlex.split(message.partition("run ctsne ")[2]), "--jobs", "1"]
+    command = f"{message.partition('run ctsne ')[2]} --jobs 1"
     more = []
     monkeypatch.setattr(worker, "_make", lambda *a: (more.append(1), original(*a))[1])
-    run(*command)
+    run(command)
     assert len(more) == 2  # those that were missing
-    files = {path.name: path.read_bytes() for path in Path("out").iterdir()}
-    run(*command)
+    files = contents("out")
+    run(command)
     assert len(more) == 2
-    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == files
+    assert contents("out") == files
 
 
 def test_stopped_before_the_first_map(
-    cells: str,
-    quick: list[str],
-    run: Run,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    cells: str, run: Run, fail: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    command = [
-        "sweep",
-        cells,
-        "--labels",
-        "batch",
-        "-o",
-        "out",
-        *GRID.split(),
-        *quick,
-        "--jobs",
-        "1",
-    ]
+    command = f"sweep cells.csv --labels batch -o out {GRID} --jobs 1"
     with monkeypatch.context() as patch:
         patch.setattr(worker, "_make", stop)
-        assert main(command) == 130
-    assert capsys.readouterr().err.endswith("interrupted: before the first map was finished\n")
-    run(*command)
-    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+        assert "interrupted: before the first map was finished" in fail(command, code=130)
+    run(command)
+    before = contents("out")
     monkeypatch.setattr(worker, "_make", stop)
-    assert main([*command, "--seed", "1"]) == 130
-    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
+    fail(f"{command} --seed 1", code=130)
+    assert contents("out") == before
 
 
 def test_a_folder_with_a_sweep_of_something_else_is_left_alone(
-    cells: str,
-    frame: pd.DataFrame,
-    run: Run,
-    fail: Run,
-    quick: list[str],
-    capsys: pytest.CaptureFixture[str],
+    cells: str, frame: pd.DataFrame, run: Run, fail: Run, tell: Run
 ) -> None:
     run(f"sweep cells.csv --labels batch -o out {GRID}")
-    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID.split(), *quick]
-    assert main([*command, "--seed", "1"]) == 0
     note = f"kept in out, but not listed in its table.csv: {len(load_sweep('out').maps)}"
-    assert note in capsys.readouterr().err
-    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    assert note in tell(f"sweep cells.csv --labels batch -o out {GRID} --seed 1")
+    before = contents("out")
     message = fail(f"sweep cells.csv --labels type -o out {GRID}")
     assert "out holds a sweep of other labels (batch); choose another folder" in message
     frame.drop(columns=["plate", "PC1"]).to_csv(cells, index=False)
-    command = ["sweep", cells, "--labels", "batch", "-o", "out", *GRID.split(), *quick]
-    assert "holds a sweep of other data or features" in fail(*command)
+    told = fail(f"sweep cells.csv --labels batch -o out {GRID}")
+    assert "holds a sweep of other data or features" in told
     page = "report cells.csv --labels batch --keep out -o page.html"
-    assert "holds a sweep of other data" in fail(f"{page}")
-    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
+    assert "holds a sweep of other data" in fail(page)
+    assert contents("out") == before
 
 
 def test_no_setting_mixes_so_far(cells: str, run: Run) -> None:
@@ -342,20 +290,16 @@ def test_many_points_are_swept_by_a_sample(
     frame: pd.DataFrame,
     run: Run,
     run_json: RunJson,
-    quick: list[str],
+    tell: Run,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(sweep_command, "SWEPT_POINTS", 80)
-    command = ["sweep", cells, "--labels", "batch", "--other", "type", *GRID.split(), *quick]
-    command += ["--mixing", "0", "--index", "cell"]
-    assert main([*command, "-o", "out"]) == 0
-    out, err = capsys.readouterr()
-    assert (
-        "sweeping a random sample of 80 of 120 points; add --all-points to use all of them" in err
-    )
+    command = f"sweep cells.csv --labels batch --other type {GRID} --mixing 0 --index cell"
+    said = "sweeping a random sample of 80 of 120 points; add --all-points to use all of them"
+    assert said in tell(f"{command} -o out")
+    out = run(f"{command} -o out")
     assert "To make this map of all points: ctsne embed" in " ".join(out.split())
-    content = run_json(*command, "-o", "out")  # the same sample again
+    content = run_json(f"{command} -o out")  # the same sample again
     assert content["points"] == 80
     result = load_sweep("out/sweep.npz")
     embedding = result.maps[0].embedding
@@ -374,22 +318,10 @@ def test_many_points_are_swept_by_a_sample(
     before = {name: Path("out", name).read_bytes() for name in results}
     run("rerun out")
     assert {name: Path("out", name).read_bytes() for name in results} == before
-    whole = run_json(*command, "--all-points", "-o", "whole")
+    whole = run_json(f"{command} --all-points -o whole")
     assert whole["points"] == 120 and "--all-points" not in whole["suggested"]["command"]
-    page = [
-        "report",
-        cells,
-        "--labels",
-        "batch",
-        "--keep",
-        "kept",
-        "-o",
-        "b.html",
-        *GRID.split(),
-        *quick,
-    ]
-    assert main(page) == 0
-    assert "sweeping a random sample of 80" in capsys.readouterr().err
+    page = f"report cells.csv --labels batch --keep kept -o b.html {GRID}"
+    assert "sweeping a random sample of 80" in tell(page)
     assert load_sweep("kept/sweep.npz").maps[0].embedding.shape == (80, 2)  # type: ignore[union-attr]
     # Without names, points are named by their rows in the file.
     columns, names = read_columns(Path("kept/columns.feather"))
@@ -407,10 +339,10 @@ def test_few_points_are_all_swept(cells: str, run_json: RunJson, quick: list[str
 
 def test_the_reason_is_told(cells: str, run: Run, run_json: RunJson) -> None:
     command = f"sweep cells.csv --labels batch -o out {GRID} --mixing 0"
-    content = run_json(f"{command}")
+    content = run_json(command)
     assert content["suggested"]["parameters"]["method"] == "tsne"
     assert content["reason"].startswith("plain t-SNE already mixes the label to ")
-    assert content["reason"] in " ".join(run(f"{command}").split())
+    assert content["reason"] in " ".join(run(command).split())
 
 
 def test_the_suggested_command_has_the_alignment(
@@ -433,7 +365,7 @@ def test_the_suggested_command_has_the_alignment(
 
 def test_links_in_the_folder_are_replaced_and_not_followed(cells: str, run: Run) -> None:
     command = "sweep cells.csv --labels batch -o out --strengths 1 --methods joint"
-    run(f"{command}")
+    run(command)
     Path("far").mkdir()
     before = {}
     for file in sorted(Path("out").iterdir()):
@@ -444,7 +376,7 @@ def test_links_in_the_folder_are_replaced_and_not_followed(cells: str, run: Run)
     for name in ("table.csv", "sweep.npz", "columns.feather"):
         (Path("far") / name).write_bytes(b"precious")
         before[name] = b"precious"
-    run(f"{command}")
+    run(command)
     assert {file.name: file.read_bytes() for file in Path("far").iterdir()} == before
     assert not any(file.is_symlink() for file in Path("out").iterdir())
     assert len(list(Path("out").iterdir())) == len(before)
