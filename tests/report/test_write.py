@@ -110,7 +110,7 @@ def test_a_mixing_that_was_asked_for_is_shown(
 
 
 def test_a_sweep_knows_its_labels_by_their_names(swept: SweepResult) -> None:
-    assert swept.known == ("batch",) and swept.other == "kind"
+    assert swept.labels.names == ("batch",) and swept.other.names == ("kind",)
     facts = facts_of(show(swept))
     assert names_in(facts)[:2] == ["batch", "kind"]
     assert facts["title"] == "Maps without batch" and not facts["single"]

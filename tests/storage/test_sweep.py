@@ -46,11 +46,10 @@ def test_a_sweep_reads_back_as_it_was(result: SweepResult, tmp_path: Path) -> No
         assert stored.diagnostics.keys() == swept.diagnostics.keys()
         for name, values in swept.diagnostics.items():
             assert np.array_equal(stored.diagnostics[name], values)
-    assert loaded.known == ("label",) and loaded.other == "other label"
-    for name, labels in result.columns.items():
-        assert loaded.columns[name].names == labels.names
-        assert np.array_equal(loaded.columns[name].codes, labels.codes)
-        assert np.array_equal(loaded.columns[name].counts, labels.counts)
+    for found, labels in ((loaded.labels, result.labels), (loaded.other, result.other)):
+        assert found is not None and labels is not None and found.names == labels.names
+        assert found.combined.names == labels.combined.names
+        assert np.array_equal(found.codes, labels.codes)
     assert loaded.maps[3].parameters["beta"] == {0: 0.1, 1: 0.5}
     assert np.array_equal(loaded.maps[3].parameters["init"], result.maps[3].parameters["init"])
     start = result.maps[3].parameters["init"]
@@ -113,7 +112,7 @@ def test_a_folder_stores_each_map_once(tmp_path: Path) -> None:
     files = sorted(each.name for each in folder.iterdir())
     assert files == sorted(["sweep.npz", *(str(swept.file) for swept in made.maps)])
     with np.load(folder / "sweep.npz") as index:
-        assert index.files == ["sweep.json", "columns/0/codes"]  # no map
+        assert index.files == ["sweep.json", "labels/0/codes"]  # no map
     for path in (folder, folder / "sweep.npz"):
         loaded = load_sweep(path)
         assert loaded.table.equals(made.table)
@@ -173,12 +172,12 @@ def _of_estimator(**changes: Any) -> Change:
         (_of_estimator(perplexity=[30]), "parameter"),
         (lambda tree: tree.update(sampled_from="many"), "sampled_from"),
         (lambda tree: tree.update(sampled_from=3), "number of points"),
-        (lambda tree: tree.update(known=["nobody"]), "labels"),
-        (lambda tree: tree.update(other="nobody"), "labels"),
-        (lambda tree: tree["columns"].append(tree["columns"][0]), "label columns"),
-        (lambda tree: tree["columns"][0].update(codes=np.full(120, 2, "i4")), "codes"),
-        (lambda tree: tree["columns"][0].update(codes=np.zeros(99, "i4")), "labels"),
-        (lambda tree: tree["columns"][0].pop("codes"), "codes"),
+        (lambda tree: tree.update(other="nobody"), "other"),
+        (lambda tree: tree.update(other=[{**tree["labels"][0], "name": x} for x in "ab"]), "other"),
+        (lambda tree: tree["labels"].append(tree["labels"][0]), "label columns"),
+        (lambda tree: tree["labels"][0].update(codes=np.full(120, 2, "i4")), "codes"),
+        (lambda tree: tree["labels"][0].update(codes=np.zeros(99, "i4")), "labels"),
+        (lambda tree: tree["labels"][0].pop("codes"), "codes"),
         (_parameters(1, dance=1), "parameters"),
         (_parameters(1, method=[1]), "parameter"),
         (_parameters(1, method="x"), "method"),

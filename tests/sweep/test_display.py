@@ -49,7 +49,7 @@ def test_a_sweep_shows_its_page_above_the_table(result: SweepResult) -> None:
     markup = result._repr_html_()
     assert markup.startswith("<iframe srcdoc=") and markup.count("<iframe") == 1
     assert "<details><summary>As a table" in markup
-    lost = replace(result, columns={}, known=(), other=None)  # of a sweep stored by older versions
+    lost = replace(result, labels=None, other=None)
     assert "<iframe" not in lost._repr_html_() and "<table" in lost._repr_html_()
 
 

@@ -108,7 +108,7 @@ def read_page(
     if isinstance(result, ConditionalTSNE):
         page, labels = _read_model(result)
     elif isinstance(result, SweepResult):
-        page, labels = _read_sweep(result, mixing), dict(result.columns)
+        page, labels = _read_sweep(result, mixing)
     else:
         what = "result must be the result of ctsne.sweep.sweep or a fitted ConditionalTSNE"
         raise TypeError(f"{what}, got {type(result).__name__}")
@@ -134,8 +134,10 @@ def read_page(
     return replace(page, title=title, maps=maps, columns=read, names=names, provenance=plain)
 
 
-def _read_sweep(result: SweepResult, mixing: float | Mapping[str, float]) -> PageData:
-    """Return the maps of a sweep along its lines, and those to choose from."""
+def _read_sweep(
+    result: SweepResult, mixing: float | Mapping[str, float]
+) -> tuple[PageData, dict[str, Any]]:
+    """Return the maps of a sweep along its lines, those to choose from, and its labels by name."""
     place = {id(swept): index for index, swept in enumerate(result.maps)}
 
     def indices(chosen: Iterable[SweptMap]) -> list[int]:
@@ -147,19 +149,22 @@ def _read_sweep(result: SweepResult, mixing: float | Mapping[str, float]) -> Pag
         choices = [[indices(group) for group in line] for line in result.candidates()]
     except ValueError:  # mixing cannot be measured: a single label
         choices = []
-    return PageData(
+    page = PageData(
         [_swept_map(swept, line_of.get(id(swept)), result.estimator) for swept in result.maps],
         [
             PageLine(line.title, line.parameters["method"], indices(line.maps), line.knob)
             for line in lines
         ],
-        known=result.known,
-        other=result.other,
+        known=() if result.labels is None else result.labels.names,
+        other=None if result.other is None else result.other.names[0],
         choices=choices,
         targets=result.targets(mixing),
         single=False,
         sampled_from=result.sampled_from,
     )
+    columns = [] if result.labels is None else [result.labels]
+    columns += [] if result.other is None else [result.other]
+    return page, {name: x for labels in columns for name, x in labels.by_name.items()}
 
 
 def _swept_map(swept: SweptMap, line: Line | None, estimator: Mapping[str, Any]) -> PageMap:

@@ -57,9 +57,8 @@ _ENTRY = {**_FACTS, **_PLACED, "parameters": {str: object}, "file": TEXT}
 _SWEEP = {
     "record": object,
     "maps": [{**_ENTRY, "positions": (None, _POSITIONS)}],
-    "columns": COLUMNS,
-    "known": [str],
-    "other": TEXT,
+    "labels": COLUMNS,
+    "other": COLUMNS,  # none or one
     "sampled_from": (None, COUNT),
 }
 
@@ -74,9 +73,8 @@ class StoredSweep:
 
     record: Record  # with all parameters of the estimator
     maps: Sequence[Mapping[str, Any]]
-    columns: Mapping[str, Column]
-    known: tuple[str, ...]
-    other: str | None
+    labels: Mapping[str, Column]
+    other: Mapping[str, Column]
     sampled_from: int | None
 
 
@@ -135,9 +133,8 @@ def write_sweep(path: Path, sweep: StoredSweep) -> None:
     tree = {
         "record": sweep.record.to_tree(),
         "maps": entries,
-        "columns": plain_columns(sweep.columns),
-        "known": list(sweep.known),
-        "other": sweep.other,
+        "labels": plain_columns(sweep.labels),
+        "other": plain_columns(sweep.other),
         "sampled_from": sweep.sampled_from,
     }
     write_archive(path if folder is None else folder / INDEX, "sweep", tree)
@@ -155,12 +152,11 @@ def read_sweep(path: str | os.PathLike[str]) -> StoredSweep:
         check(tree, _SWEEP)
         record = Record.from_dict(tree["record"])
         maps = [_entry(entry, file.parent) for entry in tree["maps"]]
-        known, other, sampled_from = tree["known"], tree["other"], tree["sampled_from"]
-        columns = columns_from(tree["columns"])
-        _check_maps(maps, record.parameters, [len(x.codes) for x in columns.values()], sampled_from)
-        named = {*known, *([] if other is None else [other])} <= set(columns)
-        require(named, "known and other labels", "among its columns", (known, other))
-        return StoredSweep(record, maps, columns, tuple(known), other, sampled_from)
+        labels, other = columns_from(tree["labels"]), columns_from(tree["other"])
+        require(len(other) <= 1, "other label", "one column", list(other))
+        sizes = [column.n_points for column in (*labels.values(), *other.values())]
+        _check_maps(maps, record.parameters, sizes, tree["sampled_from"])
+        return StoredSweep(record, maps, labels, other, tree["sampled_from"])
 
 
 def _plain_facts(entry: Mapping[str, Any]) -> dict[str, Any]:

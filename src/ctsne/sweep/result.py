@@ -30,7 +30,7 @@ from ctsne.fit.summary import (
     shortened,
     with_page,
 )
-from ctsne.labels import Column
+from ctsne.labels import Labels, join_columns
 from ctsne.layout import align
 from ctsne.methods import METHODS, is_used
 from ctsne.storage.record import Record
@@ -145,9 +145,8 @@ class SweepResult:
         The setting of each map, and all parameters of the estimator.
     sampled_from : int or None
         If the maps show a random sample, the number of all points.
-    columns, known, other : dict of str to Column, tuple of str, str or None
-        The labels, for pages and figures: the columns by name, those that were factored out, and
-        the one to look for.
+    labels, other : Labels or None
+        The label columns that were factored out, and the one to look for, for pages and figures.
 
     Examples
     --------
@@ -165,9 +164,8 @@ class SweepResult:
     points: tuple[GridPoint, ...]
     estimator: Mapping[str, Any]
     sampled_from: int | None = None
-    columns: Mapping[str, Column] = field(default_factory=dict)
-    known: tuple[str, ...] = ()
-    other: str | None = None
+    labels: Labels | None = None
+    other: Labels | None = None
 
     def __repr__(self) -> str:
         lines = [f"SweepResult of {len(self.maps)} maps", *map(repr, self.maps[:_SHOWN_MAPS])]
@@ -326,9 +324,9 @@ class SweepResult:
             | {"knob": point.knob}
             for swept, point in zip(self.maps, self.points, strict=True)
         ]
-        record = Record("ctsne.sweep", self.estimator, self.known)
-        columns, known, other = self.columns, self.known, self.other
-        stored = StoredSweep(record, entries, columns, known, other, self.sampled_from)
+        labels, other = ({} if x is None else x.by_name for x in (self.labels, self.other))
+        record = Record("ctsne.sweep", self.estimator, tuple(labels))
+        stored = StoredSweep(record, entries, labels, other, self.sampled_from)
         write_sweep(check_path(path, "path"), stored)
 
     def _measured(self) -> list[SweptMap]:
@@ -410,14 +408,13 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
     )
     # Files of maps hold them as computed; here they are rotated to match each other.
     raw = {index for index, swept in enumerate(maps) if swept.file is not None}
+    columns = (stored.labels, stored.other)
     return SweepResult(
         aligned_maps(maps, points, raw),
         points,
         {**stored.record.parameters, "callback": None},
         stored.sampled_from,
-        stored.columns,
-        stored.known,
-        stored.other,
+        *(join_columns(tuple(x), list(x.values())) if x else None for x in columns),
     )
 
 

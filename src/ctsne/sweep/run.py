@@ -28,7 +28,7 @@ from ctsne.evaluate.neighbors import read_labels
 from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.fit.memory import map_memory, require_memory
 from ctsne.fit.pipeline import features_of
-from ctsne.labels import UNNAMED, Column, Labels, encode_column, encode_labels
+from ctsne.labels import UNNAMED, Column, Labels, encode_column, encode_labels, join_columns
 from ctsne.labels.columns import given_columns
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
@@ -198,7 +198,8 @@ def sweep(
             aligned_maps(maps, chosen, range(len(maps))),
             chosen,
             base,
-            **_named_columns(known, hidden, other),
+            labels=known,
+            other=_other_labels(known, hidden, other),
         )
         failed = [swept for swept in maps if swept.error is not None]
         if failed:
@@ -238,14 +239,13 @@ def _only_column(other: object) -> object:
     return next(iter(other.values()))
 
 
-def _named_columns(known: Labels, hidden: Column | None, other: object) -> dict[str, Any]:
-    """Return the labels by the names that they came with, for pages of the sweep."""
-    columns = known.by_name
+def _other_labels(known: Labels, hidden: Column | None, other: object) -> Labels | None:
+    """Return the label to look for by the name that it came with."""
     if hidden is None:
-        return {"columns": columns, "known": known.names}
+        return None
     (name,) = other if isinstance(other, Mapping) else (getattr(other, "name", None) or UNNAMED,)
-    name = f"other {name}" if name in columns else str(name)  # two columns without a name
-    return {"columns": {**columns, name: hidden}, "known": known.names, "other": name}
+    name = f"other {name}" if name in known.names else str(name)  # two columns without a name
+    return join_columns((name,), [hidden])
 
 
 def _warnings(
