@@ -180,7 +180,7 @@ def _count(content: Any, choice: Choice, strata: tuple[str, ...], name: str) -> 
     only = replace(choice, features=())  # the labels are enough
     with name_errors(name):
         for block in shard_blocks(content, only):
-            keys, codes = strata_of([block.columns[each] for each in strata], block.X.shape[0])
+            keys, codes = strata_of([block.columns[column] for column in strata], block.X.shape[0])
             for key, number in zip(keys, np.bincount(codes).tolist(), strict=True):
                 counts[key] = counts.get(key, 0) + number
     return counts
@@ -198,7 +198,7 @@ def _take(
     parts: list[Dataset] = []
     with name_errors(name):
         for block in shard_blocks(content, choice):
-            keys, codes = strata_of([block.columns[each] for each in strata], block.X.shape[0])
+            keys, codes = strata_of([block.columns[column] for column in strata], block.X.shape[0])
             order = np.argsort(codes, kind="stable")
             ends = np.cumsum(np.bincount(codes, minlength=len(keys)))
             rows = []

@@ -150,7 +150,7 @@ def map_fields(key: str) -> dict[str, list[str]]:
     name = map_name(key)
     graph = graph_fields(name)
     return {
-        "obs": [f"{name}_{each}" for each in (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS)],
+        "obs": [f"{name}_{what}" for what in (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS)],
         "obsm": list(map_keys(name)),
         "uns": [name, graph.entry],
         "obsp": [graph.connectivities, graph.distances],
@@ -184,7 +184,7 @@ def labels_of(adata: Any, labels: Any) -> Any:
 def _named_columns(adata: Any, names: Sequence[str], argument: str) -> list[Any]:
     for name in names:
         if name not in adata.obs:
-            known = [str(each) for each in adata.obs.columns]
+            known = [str(column) for column in adata.obs.columns]
             message = unknown(name, known, what="column", where="adata.obs")
             if name in adata.var_names:
                 message = f"{shown(name)} is a gene, not a column of adata.obs; draw genes with "
@@ -195,8 +195,10 @@ def _named_columns(adata: Any, names: Sequence[str], argument: str) -> list[Any]
 
 def columns_of(adata: Any, **columns: Any) -> list[Any]:
     """Return the column of each argument; None stays None."""
-    given = columns.items()
-    return [None if each is None else column_of(adata, each, argument=name) for name, each in given]
+    return [
+        None if column is None else column_of(adata, column, argument=name)
+        for name, column in columns.items()
+    ]
 
 
 def map_of(adata: Any, basis: object) -> Any:

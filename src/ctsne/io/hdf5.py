@@ -225,10 +225,10 @@ def _stored_size(dataset: Any) -> int:
             raise ValueError(f"{dataset.name} is stored in another file, which is not read")
         return int(dataset.id.get_storage_size())
     sources = dataset.virtual_sources()
-    if any(each.file_name != "." for each in sources):
+    if any(source.file_name != "." for source in sources):
         raise ValueError(f"{dataset.name} is put together from other files, which are not read")
-    parts = [dataset.file[each.dset_name] for each in sources]
-    if any(each.is_virtual for each in parts):  # they may even be parts of themselves
+    parts = [dataset.file[source.dset_name] for source in sources]
+    if any(part.is_virtual for part in parts):  # they may even be parts of themselves
         raise ValueError(f"{dataset.name} is put together from parts that are put together too")
     return sum(map(_stored_size, parts))
 
@@ -239,11 +239,11 @@ def _sparse_size(group: Any) -> int:
     parts = [group[name] for name in ("data", "indices", "indptr")]
     data, indices, indptr = parts
     size = sum(map(_dataset_size, parts))
-    if data.dtype.kind not in "biuf" or any(each.dtype.kind not in "iu" for each in parts[1:]):
+    if data.dtype.kind not in "biuf" or any(part.dtype.kind not in "iu" for part in parts[1:]):
         raise ValueError(f"{group.name} does not hold numbers with whole numbers as indices")
     rows = n if encoding_of(group) == "csr_matrix" else d
     if min(n, d) < 0 or (data.ndim, indices.shape, indptr.shape) != (1, data.shape, (rows + 1,)):
-        found = ", ".join(str(each.shape) for each in parts)
+        found = ", ".join(str(part.shape) for part in parts)
         raise ValueError(f"shape ({n}, {d}) does not fit data, indices, indptr of shapes {found}")
     return size + room_for(n, d)
 

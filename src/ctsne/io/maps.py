@@ -117,7 +117,7 @@ def write_map(
             wanted = f"one value for each of the {n} points"
             raise ValueError(f"the diagnostic {name} must have {wanted}, got shape {values.shape}")
     # Columns of an earlier map of this key are replaced; this one may have fewer.
-    kept = {name: each for name, each in dataset.columns.items() if not is_of_map(name, key)}
+    kept = {name: column for name, column in dataset.columns.items() if not is_of_map(name, key)}
     if suffix == ".h5ad":
         dataset = replace(dataset, columns=kept)
         _write_h5ad(target, positions, dataset, added, settings, key)
@@ -126,7 +126,7 @@ def write_map(
         if dataset.names is not None:
             arrays["names"] = np.asarray(dataset.names, str)
         for name, column in (added | kept).items():
-            places = (each for each in _free_names(name) if each not in {*arrays, "names"})
+            places = (free for free in _free_names(name) if free not in {*arrays, "names"})
             arrays[next(places)] = plain_array(column)
         write_archive(target, arrays)
     elif suffix == ".npy":
@@ -205,7 +205,7 @@ def _write_text(file: Path, frame: Any, target: Path, *, index: bool) -> None:
 def _line_end(frame: Any) -> str:
     """Return the end of every line: a carriage return is not quoted unless it is part of it."""
     texts = [frame.columns, frame.index.names, frame.index]
-    texts += [each for _, each in frame.items() if each.dtype.kind == "O"]
+    texts += [column for _, column in frame.items() if column.dtype.kind == "O"]
     return "\r\n" if any("\r" in str(text) for part in texts for text in part) else "\n"
 
 
@@ -340,7 +340,7 @@ def _write_h5ad(
             _copy(dataset, temporary)
         else:
             _write_data(temporary, dataset)
-        size = sum(each.nbytes for each in (positions, *diagnostics.values()))
+        size = sum(values.nbytes for values in (positions, *diagnostics.values()))
         _reserve(temporary, _size_of_map(dataset, size + len(settings)))
         with _written(temporary, target) as file:
             _refuse_links(file, dataset.path, key)
@@ -402,8 +402,8 @@ def _size_of_map(dataset: Dataset, added: int) -> int:
     if suffix_of(dataset.path) == ".h5ad":
         with opened(dataset.path) as file:
             present.update(map(str, file["obs"].attrs.get("column-order", ())))
-    new = [storable(each) for name, each in dataset.columns.items() if name not in present]
-    sizes = [int(each.memory_usage(index=False, deep=True)) for each in new]
+    new = [storable(column) for name, column in dataset.columns.items() if name not in present]
+    sizes = [int(column.memory_usage(index=False, deep=True)) for column in new]
     return 2 * (added + sum(sizes) + _PER_NAME * sum(map(len, new))) + _MEGABYTE
 
 
@@ -498,7 +498,7 @@ def _free_names(name: str) -> Iterator[str]:
 def _write_data(temporary: Path, dataset: Dataset) -> None:
     pandas = load("pandas")
     names = map(str, range(dataset.X.shape[0])) if dataset.names is None else dataset.names.tolist()
-    indices = [pandas.Index(each, dtype=object) for each in (names, dataset.features)]
+    indices = [pandas.Index(texts, dtype=object) for texts in (names, dataset.features)]
     obs, var = (pandas.DataFrame(index=index) for index in indices)
     h5py = load("h5py")
     with warnings.catch_warnings():

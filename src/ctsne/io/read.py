@@ -188,7 +188,7 @@ def _joined(data: Dataset, extra: Dataset, labels: Sequence[str], join_on: str |
         known = data.column(name)
         row = first_difference(known, taken)
         if row is not None:
-            one, other = (np.asarray(each, object)[row] for each in (known, taken))
+            one, other = (np.asarray(values, object)[row] for values in (known, taken))
             files = f"{data.path} and {extra.path} both have a column {name!r:.60}"
             where = f"point {row + 1}: {one!r:.40} and {other!r:.40}"
             raise ValueError(f"{files}, and they differ ({where}); rename or remove one of them")
@@ -224,11 +224,11 @@ def _rows(data: Dataset, extra: Dataset, join_on: str) -> tuple[NDArray[np.intp]
     for name, known, file in ((there, keys, extra.path), (here, own, data.path)):
         if name not in known:
             what = f"column {join_on!r:.60} to join by" if join_on != INDEX else "row names"
-            columns = [each for each in known if each != INDEX]
+            columns = [column for column in known if column != INDEX]
             how = did_you_mean(join_on, columns) or f"; its columns are {listed(columns)}"
-            for each, found in keys.items():
-                if here in own and _related(here, own[here], each, found):
-                    how = f"; use {_option(here, each, data)}"
+            for key, found in keys.items():
+                if here in own and _related(here, own[here], key, found):
+                    how = f"; use {_option(here, key, data)}"
             raise ValueError(f"--join-on: {file} has no {what}{how}")
     what = f"{_described(there)} of {extra.path}"
     row_of: dict[str | None, int] = {}
