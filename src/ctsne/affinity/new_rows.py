@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_softmax, logsumexp, softmax
+from scipy.special import expit, logsumexp, softmax
 
 from ctsne.affinity.rows import Rows
-from ctsne.affinity.shares import solve_weight
-from ctsne.affinity.weights import LEAST_MATCHED, Floats
+from ctsne.affinity.shares import LARGEST_LOG_WEIGHT, filled_shares, log_shares, solve_weight
+from ctsne.affinity.weights import LEAST_MATCHED, Floats, revised_weights
 from ctsne.neighbors import Neighbors
+from ctsne.neighbors.lists import product_shares
 from ctsne.neighbors.matching import SMOOTHED
+from ctsne.neighbors.patterns import differing_lists
 
 Codes = NDArray[np.int32]
 # Length of each list of ``joint`` in units of the perplexity, and of all lists of other methods.
@@ -119,7 +122,7 @@ class RowMaker:
         total = min(ceil(_LISTS * perplexity), n)
         share = np.full((len(codes), lists), 1 / lists)
         if self.method == "balanced":
-            random = self._from_columns([self._random(c, codes) for c in range(len(self.columns))])
+            random = product_shares(self._random_shares(codes), self.patterns)
             strength = self._knobs(codes).mean(axis=1, keepdims=True)
             share += strength * (random - share)
         ends = np.floor(total * np.cumsum(share, axis=1) + 1e-6).astype(np.int32)
@@ -132,7 +135,7 @@ class RowMaker:
         ``found`` holds the lists of these points, without the points themselves. Their mean share
         of other labels becomes that of the fit, for all labels with the same strength together.
         """
-        natural = self._natural(found)
+        natural = log_shares(found, found.indices.shape[1] / 2, self.n_jobs)
         weights = [np.zeros(len(column.counts)) for column in self.columns]
         matched = self._matched(found, codes)
         for _ in range(_ROUNDS if len(self.columns) > 1 else 1):
@@ -158,7 +161,8 @@ class RowMaker:
         """Return the rows of new points with these lists."""
         if not self.columns:
             return self._plain(found, perplexity)
-        natural, matched = self._natural(found), self._matched(found, codes)
+        natural = log_shares(found, found.indices.shape[1] / 2, self.n_jobs)
+        matched = self._matched(found, codes)
         if self.method == "joint":
             shares = softmax(natural + self._weighed(codes, matched, weights), axis=1)
         else:
@@ -185,11 +189,7 @@ class RowMaker:
         self, found: Neighbors, shares: Floats, perplexity: float, matched: Floats
     ) -> NewRows:
         """Calibrate the lists separately, each to its share of the perplexity."""
-        shares = np.where(found.lengths > 0, shares, 0.0)
-        total = shares.sum(axis=1, keepdims=True)
-        # A row whose weight is all on lists that it does not have: the lists that it has.
-        shares = np.where(total > 0, shares, found.lengths)
-        shares /= shares.sum(axis=1, keepdims=True)
+        shares = filled_shares(shares, found.lengths)
         # Without points of the own label, those of others are less reliable one by one.
         total = np.where(found.lengths[:, :1] > 0, perplexity, ALONE * perplexity)
         perplexities = np.clip(shares * total, 1.0, np.maximum(found.lengths, 1))
@@ -204,12 +204,6 @@ class RowMaker:
             matched.min(axis=1),
         )
 
-    def _natural(self, found: Neighbors) -> Floats:
-        """Return the log weight of every list without conditioning, as in the fit."""
-        rows = Rows(found, n_jobs=self.n_jobs)
-        precision, _ = rows.bandwidths(max(1.0, found.indices.shape[1] / 2), weighted=False)
-        return log_softmax(rows.list_weights(precision), axis=1)
-
     def _matched(self, found: Neighbors, codes: Codes) -> Floats:
         """Return how well the nearest points with the same labels are matched, per column."""
         near = found.indices[:, :SMOOTHED]
@@ -223,9 +217,10 @@ class RowMaker:
             out[:, c] = np.where(codes[:, c] < 0, 1.0, np.where(count > 0, mean, np.nan))
         return out
 
-    def _differs(self, c: int) -> NDArray[np.bool_]:
-        """Return the lists whose points differ in a column."""
-        return (np.array(self.patterns) >> c & 1).astype(bool)
+    @cached_property
+    def _differs(self) -> NDArray[np.bool_]:
+        """Which lists hold points that differ in each column."""
+        return differing_lists(self.patterns, len(self.columns))
 
     def _weighed(self, codes: Codes, matched: Floats, weights: Sequence[Floats]) -> Floats:
         """Return the log factor of ``joint`` on every list."""
@@ -234,7 +229,7 @@ class RowMaker:
             known = column.known(codes[:, c])
             log_matched = np.log(np.maximum(np.nan_to_num(matched[:, c], nan=1.0), LEAST_MATCHED))
             factor = np.where(known, log_matched + column.of_label(weights[c], codes[:, c]), 0.0)
-            out += np.where(self._differs(c), factor[:, None], 0.0)
+            out += np.where(self._differs[c], factor[:, None], 0.0)
         return out
 
     def _log_odds(
@@ -245,41 +240,36 @@ class RowMaker:
         total = natural
         if self.method == "joint":
             total = natural + self._weighed(codes, matched, others)
-        differs = self._differs(c)
+        differs = self._differs[c]
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = logsumexp(total[:, differs], axis=1) - logsumexp(total[:, ~differs], axis=1)
-        return np.clip(np.nan_to_num(odds), -700.0, 700.0)
+        return np.clip(np.nan_to_num(odds), -LARGEST_LOG_WEIGHT, LARGEST_LOG_WEIGHT)
 
     def _unconditioned(self, c: int, codes: Codes, share: Floats, level: float) -> Floats:
         """Return the share that the weight must reach: in ``balanced``, before the strength."""
         if self.method == "joint" or level == 1:
             return share
-        return (share - level * self._random(c, codes)) / (1 - level)
+        return (share - level * self._random_shares(codes)[:, c]) / (1 - level)
 
     def _balanced(self, natural: Floats, codes: Codes, weights: Sequence[Floats]) -> Floats:
         shares, knobs = [], self._knobs(codes)
         for c, column in enumerate(self.columns):
             log_odds = self._log_odds(natural, codes, np.ones(codes.shape), weights, c)
             plain = expit(log_odds + column.of_label(weights[c], codes[:, c]))
-            mixed = plain + knobs[:, c] * (self._random(c, codes) - plain)
+            mixed = plain + knobs[:, c] * (self._random_shares(codes)[:, c] - plain)
             # A new label differs from all, whatever the strength.
             mixed = np.where(codes[:, c] >= len(column.counts), plain, mixed)
             shares.append(np.where(codes[:, c] < 0, 0.0, mixed))
-        return self._from_columns(shares)
+        return product_shares(np.stack(shares, axis=1), self.patterns)
 
-    def _from_columns(self, shares: Sequence[Floats]) -> Floats:
-        """Return the share of every list, if columns were independent."""
-        out = np.ones((len(shares[0]), len(self.patterns)))
-        for c, share in enumerate(shares):
-            out *= np.where(self._differs(c), share[:, None], 1 - share[:, None])
-        return out / np.maximum(out.sum(axis=1, keepdims=True), 1e-300)
-
-    def _random(self, c: int, codes: Codes) -> Floats:
-        """Return the share of other labels among random points of the map."""
-        column = self.columns[c]
-        labelled, n = column.counts.sum(), len(column.codes)
-        known = column.of_label((labelled - column.counts) / n, codes[:, c])
-        return np.where(codes[:, c] >= len(column.counts), labelled / n, known)
+    def _random_shares(self, codes: Codes) -> Floats:
+        """Return the share of other labels among random points of the map, per column."""
+        shares = []
+        for c, column in enumerate(self.columns):
+            labelled, n = column.counts.sum(), len(column.codes)
+            known = column.of_label((labelled - column.counts) / n, codes[:, c])
+            shares.append(np.where(codes[:, c] >= len(column.counts), labelled / n, known))
+        return np.stack(shares, axis=1)
 
     def _knobs(self, codes: Codes) -> Floats:
         each = [column.of_label(column.knob, codes[:, c]) for c, column in enumerate(self.columns)]
@@ -289,13 +279,9 @@ class RowMaker:
         """Return the log weight of every list: beta in columns alike, alpha in others."""
         out = np.zeros((len(codes), len(self.patterns)))
         for c, column in enumerate(self.columns):
-            counts = column.counts.astype(np.float64)
-            labelled = counts.sum()
-            rho = (counts * (counts - 1)).sum() / max(1.0, labelled * (labelled - 1))
-            if rho >= 1:
-                continue
-            log_beta = column.of_label(np.log(column.knob), codes[:, c])
-            alpha = np.log1p(-column.knob * rho) - np.log1p(-rho)
-            log_alpha = column.of_label(alpha, codes[:, c])
-            out += np.where(self._differs(c), log_alpha[:, None], log_beta[:, None])
+            same, other = (
+                column.of_label(weights, codes[:, c])[:, None]
+                for weights in revised_weights(column.counts, column.knob)
+            )
+            out += np.where(self._differs[c], other, same)
         return out

@@ -41,23 +41,24 @@ def natural_log_shares(
     Shares among aligned points are scaled to the means without alignment: an alignment determines
     which points are near, not how near they are.
     """
-    log_shares = _log_shares(neighbors, perplexity, n_jobs)
+    found = log_shares(neighbors, perplexity, n_jobs)
     if neighbors.unaligned is None:
-        return log_shares
+        return found
     rows = neighbors.unaligned.rows
     sample = labels.take(rows)
     known = sample.codes >= 0
     if not known.any():
-        return log_shares
-    plain = _log_shares(neighbors.unaligned.neighbors, perplexity, n_jobs)
+        return found
+    plain = log_shares(neighbors.unaligned.neighbors, perplexity, n_jobs)
     differs = differing_lists(neighbors.patterns, labels.n_columns)
     shares = column_shares(np.exp(plain), differs)
     targets = np.where(known, shares, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    weights = solve_weights(log_shares[rows], differs, sample, targets)
-    return np.asarray(log_softmax(log_shares + weights @ differs, axis=1))
+    weights = solve_weights(found[rows], differs, sample, targets)
+    return np.asarray(log_softmax(found + weights @ differs, axis=1))
 
 
-def _log_shares(neighbors: Neighbors, perplexity: float, n_jobs: int) -> Floats:
+def log_shares(neighbors: Neighbors, perplexity: float, n_jobs: int) -> Floats:
+    """Return the log share of every list in rows of some perplexity."""
     rows = Rows(neighbors, n_jobs=n_jobs)
     precision, _ = rows.bandwidths(max(1.0, perplexity), weighted=False)
     return np.asarray(log_softmax(rows.list_weights(precision), axis=1))

@@ -63,10 +63,6 @@ def revised_affinities(
     bandwidth : {"r", "p"}, default="r"
         Which row has the perplexity: after (``"r"``) or before conditioning (``"p"``).
     n_jobs : int, default=1
-
-    Returns
-    -------
-    Affinities
     """
     rows = Rows(neighbors, list_log_weights(neighbors.patterns, labels, beta), n_jobs=n_jobs)
     precision, reached = rows.bandwidths(perplexity, weighted=bandwidth == "r")
@@ -79,7 +75,8 @@ def list_log_weights(patterns: tuple[int, ...], labels: Labels, betas: Sequence[
     differing = differing_lists(patterns, labels.n_columns)
     for column, beta, differs in zip(labels.columns, betas, differing, strict=True):
         same, other = (
-            of_points(weights, column.codes)[:, None] for weights in revised_weights(column, beta)
+            of_points(weights, column.codes)[:, None]
+            for weights in revised_weights(column.counts, beta)
         )
         total += np.where(differs, other, same)
     return total
@@ -107,10 +104,6 @@ def balanced_affinities(
     strength : sequence of ndarray
         For each column, the strength of each of its labels, in [0, 1].
     n_jobs : int, default=1
-
-    Returns
-    -------
-    Affinities
     """
     length = neighbors.indices.shape[1]
     natural = natural_log_shares(neighbors, labels, perplexity=length / 2, n_jobs=n_jobs)
@@ -148,10 +141,6 @@ def joint_affinities(
     strength : sequence of ndarray
         For each column, the strength of each of its labels, in [0, 1].
     n_jobs : int, default=1
-
-    Returns
-    -------
-    Affinities
     """
     length = min(2 * ceil(JOINT_LENGTH * perplexity), neighbors.indices.shape[1])
     natural = natural_log_shares(neighbors, labels, perplexity=length / 2, n_jobs=n_jobs)

@@ -23,13 +23,13 @@ ODDS_DECADES = 2.0
 ODDS_POWER = 2.0
 
 
-def same_label_share(column: Column) -> float:
+def same_label_share(counts: NDArray[np.int64]) -> float:
     """Return the share of labelled pairs with the same label, the paper's rho."""
-    n = int(column.counts.sum())
+    n = int(counts.sum())
     if n < 2:
         return 1.0
-    counts = column.counts.astype(np.float64)
-    return float((counts * (counts - 1)).sum() / (float(n) * (n - 1)))
+    floats = counts.astype(np.float64)
+    return float((floats * (floats - 1)).sum() / (float(n) * (n - 1)))
 
 
 def random_share(column: Column) -> Floats:
@@ -48,9 +48,9 @@ def joint_share(share: Floats, column: Column, strength: float) -> float:
     return natural + REACH * float(strength) ** LEVEL_POWER * (random - natural)
 
 
-def revised_weights(column: Column, betas: Floats) -> tuple[Floats, Floats]:
+def revised_weights(counts: NDArray[np.int64], betas: Floats) -> tuple[Floats, Floats]:
     """Return log beta and log alpha per label, the weights of same and other labels."""
-    rho = same_label_share(column)
+    rho = same_label_share(counts)
     if rho == 1:  # with a single label, there is nothing to condition on
         return np.zeros_like(betas), np.zeros_like(betas)
     return np.log(betas), np.log1p(-betas * rho) - np.log1p(-rho)
@@ -72,7 +72,9 @@ def beta_from_odds(labels: Labels, odds: Sequence[Floats]) -> tuple[Floats, ...]
     pairs is one: a beta of 0.1 has odds of 19 with two labels of equal size, and of 235 with 26.
     """
     return tuple(
-        np.asarray(1 / (1 + same_label_share(column) * (each - 1)))  # exactly 1 for odds of 1
+        np.asarray(
+            1 / (1 + same_label_share(column.counts) * (each - 1))
+        )  # exactly 1 for odds of 1
         for column, each in zip(labels.columns, odds, strict=True)
     )
 

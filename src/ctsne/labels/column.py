@@ -64,14 +64,7 @@ class Column:
         return self.n_points - int(self.counts.sum())
 
     def take(self, rows: ArrayLike) -> Column:
-        """Return the labels of some points; unused labels keep their codes.
-
-        Examples
-        --------
-        >>> from ctsne.labels import encode_column
-        >>> encode_column(["b", "a", None, "b"]).take([0, 2]).counts.tolist()
-        [0, 1]
-        """
+        """Return the labels of some points; unused labels keep their codes."""
         from ctsne._core.checks import check_rows
 
         codes = self.codes[check_rows(rows, self.n_points)]
@@ -89,14 +82,7 @@ class Column:
         return Column(codes[self.codes], names, self.counts[used])
 
     def describe(self) -> str:
-        """Summarize the column: number of labels, the first few with their counts, missing entries.
-
-        Examples
-        --------
-        >>> from ctsne.labels import encode_column
-        >>> encode_column(["b", "a", None, "b"]).describe()
-        '2 labels (a: 1, b: 2), 1 missing'
-        """
+        """Summarize the column: how many labels, the first few with counts, how many are missing."""
         some = [
             f"{_shortened(label_text(name))}: {count}"
             for name, count in zip(self.names[:_SHOWN], self.counts[:_SHOWN], strict=True)
@@ -116,17 +102,6 @@ class Column:
             value, or by its text if that is unambiguous (``"1"`` finds the label ``1``).
         argument : str
             Name of the parameter, for messages.
-
-        Returns
-        -------
-        ndarray of float64, shape (L,)
-            One number per label, in the order of ``names``.
-
-        Examples
-        --------
-        >>> from ctsne.labels import encode_column
-        >>> encode_column(["b", "a"]).per_label({"a": 0.1, "b": 0.5}, argument="beta").tolist()
-        [0.1, 0.5]
         """
         if not isinstance(value, Mapping):
             return np.full(self.n_labels, as_number(value, argument))
@@ -182,16 +157,6 @@ def encode_column(labels: object, *, n: int | None = None, argument: str = "labe
         Number of points that the column must have.
     argument : str, default="labels"
         Name of the argument, for messages.
-
-    Returns
-    -------
-    Column
-
-    Examples
-    --------
-    >>> from ctsne.labels import encode_column
-    >>> encode_column([3.0, 1.0, float("nan"), 3.0], n=4).codes.tolist()
-    [1, 0, -1, 1]
     """
     from ctsne._core.checks import check_count  # imported here: loads SciPy, which no help needs
 

@@ -96,14 +96,7 @@ class Labels:
         return bool((outer_of[a.codes[known]] == b.codes[known]).all())
 
     def describe(self) -> str:
-        """Summarize every column, and say which are nested.
-
-        Examples
-        --------
-        >>> from ctsne.labels import encode_labels
-        >>> encode_labels({"donor": [1, 2, 2], "batch": ["a", "b", "b"]}).describe()
-        'donor: 2 labels (1: 1, 2: 2); batch: 2 labels (a: 1, b: 2); donor and batch are the same'
-        """
+        """Summarize every column, and say which are nested."""
         if self.n_columns == 1:
             return self.combined.describe()
         texts = [f"{name}: {column.describe()}" for name, column in self.by_name.items()]
@@ -144,14 +137,6 @@ class Labels:
             of label to number; if there is one column, it may also map its labels directly.
         argument : str
             Name of the parameter, for messages.
-
-        Examples
-        --------
-        >>> from ctsne.labels import encode_labels
-        >>> labels = encode_labels({"donor": [1, 2, 2], "batch": ["a", "b", "b"]})
-        >>> given = {"batch": 0.5, "donor": {1: 0.1, 2: 0.2}}
-        >>> [numbers.tolist() for numbers in labels.per_label(given, argument="strength")]
-        [[0.1, 0.2], [0.5, 0.5]]
         """
         if not isinstance(value, Mapping) or self.maps_labels(value):
             return tuple(column.per_label(value, argument=argument) for column in self.columns)
@@ -200,18 +185,6 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
         Number of points that every column must have.
     argument : str, default="labels"
         Name of the argument, for messages.
-
-    Returns
-    -------
-    Labels
-
-    Examples
-    --------
-    >>> from ctsne.labels import encode_labels
-    >>> encode_labels({"donor": [1, 2, 2], "batch": ["a", "b", None]}, n=3).codes.tolist()
-    [[0, 0], [1, 1], [1, -1]]
-    >>> encode_labels(["a", "b"]).names
-    ('label',)
     """
     if isinstance(labels, Labels):
         encode_column(labels.combined, n=n, argument=argument)  # checks the number of points

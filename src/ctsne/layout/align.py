@@ -18,17 +18,6 @@ def align(embedding: ArrayLike, reference: ArrayLike) -> NDArray[np.float32]:
     ----------
     embedding : array-like of shape (n, d)
     reference : array-like of shape (n, d)
-
-    Returns
-    -------
-    ndarray of float32, shape (n, d)
-        The map with the least sum of squared distances to the reference (orthogonal Procrustes).
-
-    Examples
-    --------
-    >>> from ctsne.layout import align
-    >>> align([[0, 0], [0, 2], [1, 0]], [[5, 5], [7, 5], [5, 6]]).round(5).tolist()
-    [[5.0, 5.0], [7.0, 5.0], [5.0, 6.0]]
     """
     positions = check_features(embedding, argument="embedding").astype(np.float64)
     target = check_features(reference, argument="reference").astype(np.float64)

@@ -24,9 +24,6 @@ Callback = Callable[[int, float, NDArray[np.float32]], object]
 # and points are sorted by their place in the map, at the start and again after early exaggeration.
 PACKED_FROM = 2**20
 
-# How often the loss is checked for early stopping, and the relative gain that counts as progress.
-_STALL_CHECK = 25
-_STALL_GAIN = 1e-4
 # Similarities whose logarithms are computed at a time.
 _ENTRIES_AT_ONCE = 2**17
 
@@ -51,13 +48,6 @@ class Schedule:
         Share of the last step to keep, in both phases.
     longest_step : float
         Longer steps are shortened to this length.
-
-    Examples
-    --------
-    >>> from ctsne.layout import Schedule
-    >>> schedule = Schedule(early_exaggeration_iter=100, learning_rate=500.0)
-    >>> schedule.at(0), schedule.at(100)
-    ((12.0, 500.0, 0.5), (1.0, 500.0, 0.8))
     """
 
     early_exaggeration: float = 12.0
@@ -95,22 +85,6 @@ class Layout:
         Degrees of freedom of the map's kernel; t-SNE uses 1.
     n_jobs : int
         Number of threads. The result does not depend on it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ctsne.affinity import tsne_affinities
-    >>> from ctsne.layout import Layout
-    >>> from ctsne.neighbors import find_neighbors
-    >>> X = np.random.default_rng(0).normal(size=(60, 4))
-    >>> similar = tsne_affinities(find_neighbors(X, lengths=15), perplexity=5)
-    >>> layout = Layout(similar.matrix, 1e-4 * X[:, :2])
-    >>> layout.run(20)
-    False
-    >>> layout.run(10)  # continues where it stopped, with its momentum
-    False
-    >>> layout.iteration, layout.embedding.shape
-    (30, (60, 2))
     """
 
     def __init__(
@@ -181,7 +155,6 @@ class Layout:
         *,
         callback: Callback | None = None,
         callback_every: int = 50,
-        patience: int | None = None,
         after_step: Callable[[], object] | None = None,
     ) -> bool:
         """Take up to ``n_iter`` more steps.
@@ -195,23 +168,13 @@ class Layout:
             Called as ``callback(iteration, loss, embedding)`` every ``callback_every`` iterations,
             with the loss before the last step. Return True to stop.
         callback_every : int
-        patience : int, optional
-            Stop if the loss has not improved for this many iterations after early exaggeration.
         after_step : callable, optional
             Called without arguments after every step, to count steps. Unlike ``callback``, it needs
             no loss or embedding, so it is cheap.
-
-        Returns
-        -------
-        bool
-            Whether the run was stopped before ``n_iter`` steps.
         """
         check_count(n_iter, "n_iter", low=0)
         check_callback(callback)
         check_count(callback_every, "callback_every", low=1)
-        if patience is not None:
-            check_count(patience, "patience", low=1)
-        best, best_at = np.inf, self.iteration
         try:
             for _ in range(n_iter):
                 normaliser = self._step()
@@ -220,13 +183,6 @@ class Layout:
                 if callback is not None and self.iteration % callback_every == 0:
                     answer = callback(self.iteration, self._loss(normaliser), self.embedding)
                     if isinstance(answer, bool | np.bool_) and answer:
-                        return True
-                if patience is not None and self.iteration % _STALL_CHECK == 0:
-                    loss = self._loss(normaliser)
-                    early = self.iteration <= self.schedule.early_exaggeration_iter
-                    if early or loss < best * (1 - _STALL_GAIN):
-                        best, best_at = (np.inf if early else loss), self.iteration
-                    elif self.iteration - best_at >= patience:
                         return True
         except KeyboardInterrupt:
             text = f"interrupted after iteration {self.iteration}; the map up to there is kept"

@@ -51,19 +51,6 @@ def start_positions(
     rng : numpy.random.Generator
     n_jobs : int
         Number of threads. The result does not depend on it.
-
-    Returns
-    -------
-    ndarray, shape (n, n_components)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ctsne.layout import start_positions
-    >>> rng = np.random.default_rng(0)
-    >>> start = start_positions("pca", 2, X=rng.normal(size=(50, 5)), matrix=None, rng=rng)
-    >>> start.shape, start[:, 0].std().round(6).item()
-    ((50, 2), 0.0001)
     """
     check_count(n_components, "n_components", low=1, high=3)
     if not isinstance(init, str):

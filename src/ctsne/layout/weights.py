@@ -70,7 +70,7 @@ class ColumnFactor(NamedTuple):
 def column_factor(column: Column, beta: ArrayLike) -> ColumnFactor:
     """Return the factor of a column; alpha follows from ``alpha rho + beta (1 - rho) = 1``."""
     betas = np.broadcast_to(np.asarray(beta, np.float64), (column.n_labels,))
-    rho = same_label_share(column)
+    rho = same_label_share(column.counts)
     if rho == 0 or (betas == 1).all():  # without two points of a label, all pairs have weight one
         return ColumnFactor(column.codes, np.ones_like(betas), np.ones_like(betas))
     return ColumnFactor(column.codes, (1 - betas * (1 - rho)) / rho, betas)
@@ -119,14 +119,6 @@ class PairWeights:
         pairs with the same labels in all columns.
     terms : tuple of Term
         What is to be added, with several columns.
-
-    Examples
-    --------
-    >>> from ctsne.labels import encode_labels
-    >>> from ctsne.layout import pair_weights
-    >>> weights = pair_weights(encode_labels([[1, 1, 2, 2], list("abab")]), [0.1, 0.5])
-    >>> len(weights.terms), weights.order.tolist()
-    (2, [0, 1, 2, 3])
     """
 
     columns: tuple[ColumnFactor, ...]
@@ -154,18 +146,6 @@ def pair_weights(labels: Labels, betas: Sequence[ArrayLike]) -> PairWeights:
     betas : sequence of array-like
         One number per label of each column, or one for all its labels, in (0, 1]. Smaller values
         condition more strongly: they let different labels overlap in the map.
-
-    Returns
-    -------
-    PairWeights
-
-    Examples
-    --------
-    >>> from ctsne.labels import encode_labels
-    >>> from ctsne.layout import pair_weights
-    >>> weights = pair_weights(encode_labels([[1, 1, 2, 2], list("abab")]), [0.1, [0.1, 0.5]])
-    >>> [column.alpha.round(3).tolist() for column in weights.columns]
-    [[2.8, 2.8], [2.8, 2.0]]
     """
     check_kind(labels, Labels, "labels")
     if not isinstance(betas, Sequence | np.ndarray) or len(betas) != labels.n_columns:
