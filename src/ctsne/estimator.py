@@ -24,6 +24,7 @@ from ctsne._core.checks import (
 )
 from ctsne._core.components import Projection
 from ctsne._core.messages import warn
+from ctsne._core.progress import Report
 from ctsne.fit.fit import Fit
 from ctsne.fit.memory import check_memory
 from ctsne.fit.progress import StageLog
@@ -32,10 +33,12 @@ from ctsne.labels import Labels, encode_labels
 from ctsne.labels.columns import given_columns
 from ctsne.layout import Layout
 from ctsne.methods import is_used
+from ctsne.placing import place as placing
 from ctsne.placing.build import LazyReference, source_of
 from ctsne.placing.extend import check_extendable, moved_distance, start_extended
-from ctsne.placing.place import Placement, check_points, place, place_in, reference_of
+from ctsne.placing.place import Placement
 from ctsne.placing.reference import Reference
+from ctsne.placing.request import Request
 from ctsne.settings import Parameters, check_settings, knob_by_column
 from ctsne.storage.model import read_model, restore_attributes, state_of, write_model
 from ctsne.storage.record import Record, record_of
@@ -424,9 +427,9 @@ class ConditionalTSNE(
         check_is_fitted(self)
         check_extendable(self.metric)
         count = check_count(n_iter, "n_iter", low=1)
-        request, n_jobs = check_points(self, X, labels, aligned), check_jobs(self.n_jobs)
-        reference = reference_of(self)
-        placed = place(reference, request, shifts={}, n_jobs=n_jobs)
+        request, n_jobs = self._checked(X, labels, aligned), check_jobs(self.n_jobs)
+        reference = self._reference
+        placed = placing.place(reference, request, shifts={}, n_jobs=n_jobs)
         before, done, mixed = self.embedding_, self.n_iter_, self.mixing_ is not None
         fit, known, grown, log = start_extended(
             self, reference, request, labels, placed, count, n_jobs
@@ -531,7 +534,13 @@ class ConditionalTSNE(
 
     @property
     def _reference(self) -> Reference:
-        return reference_of(self)
+        n_jobs = check_jobs(self.n_jobs)
+        return self._lazy_reference.get(self.embedding_, self.diagnostics_, n_jobs)
+
+    def _checked(self, X: Any, labels: Any, *more: Any) -> Request:
+        """Check new points before anything is computed."""
+        check_is_fitted(self)
+        return placing.check_points(self, self._lazy_reference.known, X, labels, *more)
 
     @property
     def _n_features_out(self) -> int:
@@ -563,6 +572,30 @@ def _encoded(labels: Any, n: int) -> Labels | None:
     return None if labels is None else encode_labels(labels, n=n).without_unused()
 
 
+def place_in(
+    model: ConditionalTSNE,
+    X: Any,
+    labels: Any = None,
+    *,
+    aligned: Any = None,
+    perplexity: Any = None,
+    shifts: Mapping[Any, Any] | None = None,
+    after_part: Report | None = None,
+) -> Placement:
+    """Place new points, those of new labels moved by given shifts (:func:`new_label_shifts`)."""
+    request = model._checked(X, labels, aligned, perplexity)
+    given, n_jobs = shifts or {}, check_jobs(model.n_jobs)
+    return placing.place(
+        model._reference, request, shifts=given, n_jobs=n_jobs, after_part=after_part
+    )
+
+
+def new_label_shifts(model: ConditionalTSNE, X: Any, labels: Any) -> dict[Any, Any]:
+    """Estimate the shift of every label that is not in the map, if that is aligned."""
+    request = model._checked(X, labels)
+    return placing.new_label_shifts(model._reference, request, check_jobs(model.n_jobs))
+
+
 def model_of_map(
     parameters: Mapping[str, Any], matrix: Any, labels: Any, positions: Any
 ) -> ConditionalTSNE:
@@ -585,7 +618,7 @@ def model_of_map(
 def save_model(model: ConditionalTSNE, path: object, *, record: Record | None = None) -> None:
     """Write a fitted model to a file, with a record of how it was made."""
     check_is_fitted(model)
-    write_model(path, state_of(model, reference_of(model), record or record_of(model)))
+    write_model(path, state_of(model, model._reference, record or record_of(model)))
 
 
 def load(path: str | os.PathLike[str]) -> ConditionalTSNE:

@@ -231,7 +231,6 @@ WRONG: tuple[tuple[str, Callable[[], object]], ...] = (
     ("iteration", lambda: Schedule().at("x")),
     ("n_iter", lambda: Layout(MATRIX, X[:9, :2]).advance(2.5)),
     ("n_iter", lambda: Layout(MATRIX, X[:9, :2]).run(FRAME)),
-    ("patience", lambda: Layout(MATRIX, X[:9, :2]).run(5, patience=SPARSE)),
     ("callback_every", lambda: Layout(MATRIX, X[:9, :2]).run(5, callback_every=0)),
     ("callback", lambda: Layout(MATRIX, X[:9, :2]).run(5, callback=lambda step: None)),
     ("callback", lambda: Layout(MATRIX, X[:9, :2]).run(5, callback=FRAME)),

@@ -126,20 +126,6 @@ def test_interrupt_keeps_what_was_reached() -> None:
     assert layout.iteration == 25
 
 
-def test_early_stopping_when_the_loss_stalls() -> None:
-    layout = Layout(similarities(100), start(100), Schedule(early_exaggeration_iter=50))
-    assert layout.run(20_000, patience=100) is True
-    assert 100 < layout.iteration < 20_000
-    stalled = layout.loss()
-    layout.run(200)
-    assert layout.loss() > stalled * 0.97
-
-
-def test_no_early_stop_in_early_exaggeration() -> None:
-    layout = Layout(similarities(60), start(60), Schedule(early_exaggeration_iter=400))
-    assert layout.run(400, patience=25) is False
-
-
 @pytest.mark.parametrize("conditioned", [False, True])
 def test_packed_similarities_give_the_same_map(
     conditioned: bool, monkeypatch: pytest.MonkeyPatch

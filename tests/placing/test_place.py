@@ -15,12 +15,12 @@ from sklearn.exceptions import NotFittedError
 import ctsne
 from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
+from ctsne.estimator import new_label_shifts, place_in
 from ctsne.evaluate import mixing
 from ctsne.labels import encode_labels
 from ctsne.placing import place as placing
 from ctsne.placing import reference
 from ctsne.placing.build import LazyReference
-from ctsne.placing.place import new_label_shifts, place_in
 
 # New labels of the tests are made up, so that some of their points are far from the others.
 pytestmark = pytest.mark.filterwarnings("ignore:.*new points have no neighbour:UserWarning")
@@ -374,7 +374,9 @@ def test_extending(parameters: dict[str, Any]) -> None:
     assert (model.strength_, model.beta_) == (strength, beta)
     assert model.affinities_.shape == (300, 300)
     assert model.labels_.columns[0].names == ("blue", "orange", "green")
-    assert model.labels_.codes[OLD].tolist() == [int(label == "orange") for label in LABELS[OLD]]
+    assert model.labels_.combined.codes[OLD].tolist() == [
+        int(label == "orange") for label in LABELS[OLD]
+    ]
     assert 0 < model.procrustes_ < 0.2
     # It goes on like any other model, and without what only a fit leaves.
     assert model.transform(X[:3], LABELS[:3]).shape == (3, before.shape[1])

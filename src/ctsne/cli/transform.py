@@ -293,7 +293,7 @@ def reported_here() -> Iterator[None]:
 def _place(model: ConditionalTSNE, X: Any, labels: Any, console: Console, **more: Any) -> Placement:
     """Place the points, with a bar."""
     from ctsne._core.progress import Progress
-    from ctsne.placing.place import place_in
+    from ctsne.estimator import place_in
 
     shown = not console.quiet and not console.verbose
     bar = Progress(1, "placing", shown=shown, every=None, then="then writing", kept=False)

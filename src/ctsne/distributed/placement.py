@@ -33,8 +33,8 @@ from ctsne.distributed.folder import (
 )
 from ctsne.distributed.sample import count_rows, take_sample, with_names
 from ctsne.distributed.worker import ModelFile, Outcome, Task, content_for, place_block, place_shard
+from ctsne.estimator import new_label_shifts
 from ctsne.io.paths import load
-from ctsne.placing.place import new_label_shifts
 from ctsne.storage.record import record_of
 
 if TYPE_CHECKING:

@@ -89,7 +89,7 @@ def place_block(
     shifts: Mapping[str, list[float]] | None = None,
 ) -> Placement:
     """Place some rows; new labels of an aligned map move by ``shifts``, named by their text."""
-    from ctsne.placing.place import place_in
+    from ctsne.estimator import place_in
 
     X = with_names(block) if hasattr(model, "feature_names_in_") else block.X
     known = _labels_for(model, block, labels)

@@ -82,7 +82,7 @@ class Column:
         return Column(codes[self.codes], names, self.counts[used])
 
     def describe(self) -> str:
-        """Summarize the column: how many labels, the first few with counts, how many are missing."""
+        """Summarize the column: how many labels, counts of the first few, how many are missing."""
         some = [
             f"{_shortened(label_text(name))}: {count}"
             for name, count in zip(self.names[:_SHOWN], self.counts[:_SHOWN], strict=True)

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core.checks import check_jobs, check_matrix, check_names, check_same_rows, is_sparse
+from ctsne._core.checks import check_matrix, check_names, check_same_rows, is_sparse
 from ctsne._core.messages import FarPointsWarning, warn
 from ctsne._core.progress import Report
 from ctsne.affinity.new_rows import Codes
 from ctsne.labels.columns import given_columns
 from ctsne.placing.align import Aligner
+from ctsne.placing.build import ReferenceSource
 from ctsne.placing.reference import Reference, RowGroup
 from ctsne.placing.request import Request, check_request
 
@@ -98,9 +99,14 @@ _PER_POINT = ("perplexity", "other_share", "matched", "largest_weight")
 
 
 def check_points(
-    model: Any, X: Any, labels: Any, aligned: Any = None, perplexity: Any = None
+    model: Any,
+    source: ReferenceSource | Reference,
+    X: Any,
+    labels: Any,
+    aligned: Any = None,
+    perplexity: Any = None,
 ) -> Request:
-    """Check new points for a fitted model."""
+    """Check new points for a fitted model, and for the map that it has."""
     check_is_fitted(model)
     matrix = check_matrix(X, least=1)
     check_names(X)
@@ -108,37 +114,7 @@ def check_points(
     for column in given_columns(labels):
         check_same_rows(X, column)
     check_same_rows(X, aligned, argument="aligned")
-    source = model._lazy_reference.known
     return check_request(matrix, labels, aligned, perplexity, source=source, known=model.labels_)
-
-
-def reference_of(model: Any) -> Reference:
-    """Return all that new points need of a fitted model, made the first time."""
-    reference: Reference = model._lazy_reference.get(
-        model.embedding_, model.diagnostics_, check_jobs(model.n_jobs)
-    )
-    return reference
-
-
-def place_in(
-    model: Any,
-    X: Any,
-    labels: Any = None,
-    *,
-    aligned: Any = None,
-    perplexity: Any = None,
-    shifts: Mapping[Any, Any] | None = None,
-    after_part: Report | None = None,
-) -> Placement:
-    """Place new points, those of new labels moved by given shifts (:func:`new_label_shifts`)."""
-    request = check_points(model, X, labels, aligned, perplexity)
-    return place(
-        reference_of(model),
-        request,
-        shifts=shifts or {},
-        n_jobs=check_jobs(model.n_jobs),
-        after_part=after_part,
-    )
 
 
 def place(
@@ -239,16 +215,15 @@ def _keep(
             kept.setdefault(name, np.empty(m, np.float32))[points] = values
 
 
-def new_label_shifts(model: Any, X: Any, labels: Any) -> dict[Any, NDArray[np.float64]]:
+def new_label_shifts(
+    reference: Reference, request: Request, n_jobs: int
+) -> dict[Any, NDArray[np.float64]]:
     """Estimate the shift of every label that is not in the map, if that is aligned.
 
     Points that are placed in several parts, with these shifts given, land as in one part.
     """
-    request, n_jobs = check_points(model, X, labels), check_jobs(model.n_jobs)
-    reference = reference_of(model)
     if len(reference.columns) != 1 or reference.alignment.name in ("none", "array"):
         return {}
-    combined = request.codes[:, 0]
-    aligner = collected_shifts(reference, request, combined, {}, n_jobs)
+    aligner = collected_shifts(reference, request, request.codes[:, 0], {}, n_jobs)
     first = len(reference.columns[0].counts)
     return {name: aligner.shift(first + number) for number, name in enumerate(request.names)}
