@@ -134,8 +134,8 @@ def embedding(
             near = ("near the reference", "far from the reference")
             shape = Column(codes, near, np.bincount(codes, minlength=2))
         positions = positions.embedding
-    below = None if reference is None else _reference_map(reference, basis)
-    points = check_positions(positions, least=2 if below is None else 1)
+    map_under = None if reference is None else _reference_map(reference, basis)
+    points = check_positions(positions, least=2 if map_under is None else 1)
     several = isinstance(color, Mapping) and len(color) > 1
     if several and (ax is not None or title is not None):
         raise ValueError("several colours have a panel and a title each; leave out ax and title")
@@ -144,13 +144,13 @@ def embedding(
     for name, column in columns.items():
         chosen = palettes.get(name) if palette is None else palette
         look = make_look(column, shape, chosen, points=points, size=size)
-        looks.append(look if below is None else above_reference(look))
+        looks.append(look if map_under is None else above_reference(look))
         named.append(_named_at(look, points, legend_loc))
     titles = [figures.shown_text(name) if several else title for name in columns]
     if ax is None:
         header = figures.HEADER if several or title is not None else figures.GAP
         side = _SINGLE_SIDE if len(looks) == 1 else _SEVERAL_SIDE
-        whole = points if below is None else np.concatenate([below, points])
+        whole = points if map_under is None else np.concatenate([map_under, points])
         grid = figures.PanelGrid(
             len(looks), _MOST_IN_ROW, side, header, wide, shape=frame_shape(whole)
         )
@@ -162,7 +162,7 @@ def embedding(
         if legend_loc is not None:
             add_key(ax, looks[0], names=named[0] == "on data")
     for panel, look, heading, where in zip(panels, looks, titles, named, strict=True):
-        draw_points(panel, points, look, below=below)
+        draw_points(panel, points, look, reference=map_under)
         if heading is not None:
             figures.set_title(panel, heading, **figures.LITERAL if several else {})
         if look.labels is not None and where in ("on data", "both"):
@@ -195,7 +195,7 @@ def _place_keys(
     if None in named:
         return
 
-    def add(below: float | None = None) -> tuple[dict[int, float], dict[int, float]]:
+    def add(room_under: float | None = None) -> tuple[dict[int, float], dict[int, float]]:
         """Add the keys, instead of those before; return their widths and heights."""
         for ax in grid.panels:
             remove_key(ax)
@@ -203,7 +203,11 @@ def _place_keys(
         widths, heights = {}, {}
         for (panel, look), where in zip(looks.items(), named, strict=True):
             widths[panel], heights[panel] = add_key(
-                grid.panels[panel], look, names=where == "on data", height=height, below=below
+                grid.panels[panel],
+                look,
+                names=where == "on data",
+                height=height,
+                room_under=room_under,
             )
         return widths, heights
 

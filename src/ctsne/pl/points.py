@@ -102,12 +102,12 @@ def make_look(
         most, found = len(MARKERS), shapes.describe()
         raise ValueError(f"shape can show at most {most} different labels, got {found}; use color")
     markers = (*list(MARKERS)[: shapes.n_labels], _MISSING_MARKER)
-    below = figures.label_entries(shapes, markers=list(markers))
+    shape_entries = figures.label_entries(shapes, markers=list(markers))
     if labels and color_name and shape_name and color_name != shape_name:
         named += 1
         entries.insert(0, Entry(figures.shown_text(color_name), marker="", heading=True))
-        below.insert(0, Entry(figures.shown_text(shape_name), marker="", heading=True))
-    return Look(rgb, groups, scale, entries + below, named, dots, labels, shapes, markers)
+        shape_entries.insert(0, Entry(figures.shown_text(shape_name), marker="", heading=True))
+    return Look(rgb, groups, scale, entries + shape_entries, named, dots, labels, shapes, markers)
 
 
 def _named(column: Any) -> tuple[Any, Any]:
@@ -159,12 +159,12 @@ def add_key(
     *,
     height: float | None = None,
     names: bool = False,
-    below: float | None = None,
+    room_under: float | None = None,
 ) -> tuple[float, float]:
     """Put colour bar and legend to the right of a panel; return their size in inches.
 
-    Where the ``names`` of labels are on the map, the legend has only the rest. With a width for it,
-    it lies ``below`` the panel.
+    Where the ``names`` of labels are on the map, the legend has only the rest. It lies below the
+    panel if there is ``room_under`` it, a width in inches.
     """
     bar, dpi, scale = 0.0, ax.figure.dpi, figures.scale_of(ax)
     side = ax.bbox.width / dpi
@@ -177,8 +177,8 @@ def add_key(
     entries = look.entries[look.named :] if names else look.entries
     if not entries:
         return bar, 0.0
-    if below is not None:
-        return bar, figures.add_legend_below(ax, entries, below)
+    if room_under is not None:
+        return bar, figures.add_legend_below(ax, entries, room_under)
     anchor = (1 + bar / side, 1.0)
     wide, high = figures.add_legend(ax, entries, height=height, bbox_to_anchor=anchor)
     return bar + wide + 0.1 * scale, high
@@ -210,13 +210,17 @@ def check_positions(
 
 
 def draw_points(
-    ax: Axes, points: NDArray[np.floating], look: Look, *, below: NDArray[np.floating] | None = None
+    ax: Axes,
+    points: NDArray[np.floating],
+    look: Look,
+    *,
+    reference: NDArray[np.floating] | None = None,
 ) -> None:
     """Draw one map into a frame with equal units and no ticks, above a reference if any.
 
     The frame is square, or as low as the Axes if the map fits into them.
     """
-    whole = points if below is None else np.concatenate([below, points])
+    whole = points if reference is None else np.concatenate([reference, points])
     low, high = whole.min(axis=0), whole.max(axis=0)
     # float64, because the sum of two large float32 numbers may overflow.
     middle = (low.astype(np.float64) + high) / 2
@@ -226,8 +230,8 @@ def draw_points(
     if shape >= 1 or shape < 0.999 * frame_shape(whole):
         shape = 1.0
     side = min(ax.bbox.width, ax.bbox.height / shape) / ax.figure.dpi
-    if below is not None:
-        _draw(ax, below, _reference_look(len(below)), box, side)
+    if reference is not None:
+        _draw(ax, reference, _reference_look(len(reference)), box, side)
     _draw(ax, points, look, box, side)
     across, up = box[:2], (middle[1] - shape * half, middle[1] + shape * half)
     ax.set(xlim=across, ylim=up, aspect="equal", xticks=[], yticks=[], xlabel="", ylabel="")
