@@ -7,7 +7,7 @@ import shutil
 import uuid
 from argparse import Action, ArgumentTypeError, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ctsne._core.files import check_regular, file_checksum
 from ctsne._core.vocabulary import STARTS
@@ -167,7 +167,13 @@ def stored_settings(record: Record, output: Path) -> dict[str, Any]:
     if unknown:
         what = f"settings that this version does not know: {', '.join(map(repr, unknown[:3]))}"
         raise ValueError(f"{output} was made with {what}; upgrade ctsne")
-    return {**defaults, **_checked(stored, options, output)}
+    values = {**defaults, **_checked(stored, options, output)}
+    # Every file that the settings need must be in the record, which has its checksum.
+    needed = [role for role, dest in FILES.items() if values.get(dest) not in (None, *STARTS)]
+    needed += ["model"] * (record.command == "transform")
+    if [file.role for file in record.inputs] != ["data", *needed]:
+        raise ValueError(f"the settings stored in {output} do not name all files it was made from")
+    return values
 
 
 def stored_parameters(record: Record, output: Path) -> dict[str, Any]:
@@ -180,16 +186,14 @@ def stored_parameters(record: Record, output: Path) -> dict[str, Any]:
 
 def _parameters(record: Record) -> dict[str, Any]:
     """Return the parameters in a record by option, as they would be typed."""
-    from ctsne.storage.record import GivenArray
-
     dests = {each.name: each.dest for each in PARAMETERS}
     given = {name: x for name, x in record.parameters.items() if name not in UNSHAPED}
     values = {dests.get(name, name): value for name, value in given.items()}
     if values.get("pca", "") is None:
         values["pca"] = "none"
-    if isinstance(values.get("align"), GivenArray):  # the option align_rep names it
+    if hasattr(values.get("align"), "shape"):  # an array, which the option align_rep names
         values["align"] = "none"
-    if isinstance(values.get("init"), GivenArray):
+    if hasattr(values.get("init"), "shape"):
         values["init"] = _GIVEN
     return values
 
@@ -215,20 +219,14 @@ def options_again(record: Record, output: Path, *, given: str | None = None) -> 
     A file is read only if it has the checksum of the record, or if the user has ``given`` it.
     """
     values = stored_settings(record, output)
-    data = record.input("data")
     how = "; name it with --input FILE for rerun, --data FILE for evaluate"
-    needed = {role for role, dest in FILES.items() if values.get(dest) not in (None, *STARTS)}
-    needed |= {"model"} if record.command == "transform" else set()
-    if data is None or any(record.input(role) is None for role in needed):
-        raise ValueError(f"the settings stored in {output} do not name all files it was made from")
+    data, *more = record.inputs
     values["input"] = _find_input(data.file, output, given, how)
     if given is None and data.data is None:
         _check_same(data, values["input"], output, how)
-    for role in needed:
-        file = cast("Input", record.input(role))
-        values[FILES[role]] = _find_input(file.file, output)
-        how = "; make a new output from the one you have"
-        _check_same(file, values[FILES[role]], output, how)
+    for file in more:
+        path = values[FILES[file.role]] = _find_input(file.file, output)
+        _check_same(file, path, output, "; make a new output from the one you have")
     return Namespace(**values, command=record.command)
 
 
