@@ -229,59 +229,35 @@ def test_too_much_text_is_refused(model: Path, monkeypatch: pytest.MonkeyPatch) 
         write_archive(model, "model", {"a": "x" * 50})
 
 
-def directory(change: Callable[[list[bytearray]], None]) -> Callable[[Path], None]:
-    """Return what changes the entries of the directory at the end of a file."""
-
-    def damage(path: Path) -> None:
-        whole = path.read_bytes()
-        with zipfile.ZipFile(path) as archive:
-            start = archive.start_dir
-        end = whole.rindex(b"PK\5\6")
-        parts = [bytearray(b"PK\1\2" + part) for part in whole[start:end].split(b"PK\1\2")[1:]]
-        change(parts)
-        body = b"".join(parts)
-        tail = bytearray(whole[end:])
-        struct.pack_into("<HHL", tail, 8, len(parts), len(parts), len(body))
-        path.write_bytes(whole[:start] + body + bytes(tail))
-
-    return damage
+Entries = list[bytearray]
 
 
-def _twice(parts: list[bytearray]) -> None:
-    parts.append(parts[-1])
-
-
-def _same_place(parts: list[bytearray]) -> None:
-    parts[2][42:46] = parts[1][42:46]
-
-
-def _swapped(parts: list[bytearray]) -> None:
-    parts[1], parts[2] = parts[2], parts[1]
-
-
-def _left_out(parts: list[bytearray]) -> None:
-    del parts[2]
-
-
-def _beyond(parts: list[bytearray]) -> None:
-    struct.pack_into("<L", parts[-1], 42, 2**31)
-
-
-def _larger(parts: list[bytearray]) -> None:
-    struct.pack_into("<LL", parts[1], 20, 2**20, 2**20)
-
-
-def _encrypted(parts: list[bytearray]) -> None:
-    struct.pack_into("<H", parts[1], 8, 1)
+def _packed(number: int, place: int, kind: str, *values: int) -> Callable[[Entries], None]:
+    return lambda entries: struct.pack_into(kind, entries[number], place, *values)
 
 
 @pytest.mark.parametrize(
-    "change", [_twice, _same_place, _swapped, _left_out, _beyond, _larger, _encrypted]
+    "change",
+    [
+        lambda entries: entries.append(entries[-1]),
+        lambda entries: entries.pop(2),
+        lambda entries: entries.insert(1, entries.pop(2)),
+        lambda entries: entries[2].__setitem__(slice(42, 46), entries[1][42:46]),  # one place
+        _packed(-1, 42, "<L", 2**31),  # beyond the end
+        _packed(1, 20, "<LL", 2**20, 2**20),  # larger
+        _packed(1, 8, "<H", 1),  # encrypted
+    ],
 )
-def test_a_directory_that_lies_is_refused(
-    model: Path, change: Callable[[list[bytearray]], None]
-) -> None:
-    directory(change)(model)
+def test_a_directory_that_lies_is_refused(model: Path, change: Callable[[Entries], None]) -> None:
+    whole = model.read_bytes()
+    with zipfile.ZipFile(model) as archive:
+        start = archive.start_dir
+    end = whole.rindex(b"PK\5\6")
+    entries = [bytearray(b"PK\1\2" + entry) for entry in whole[start:end].split(b"PK\1\2")[1:]]
+    change(entries)
+    body, tail = b"".join(entries), bytearray(whole[end:])
+    struct.pack_into("<HHL", tail, 8, len(entries), len(entries), len(body))
+    model.write_bytes(whole[:start] + body + bytes(tail))
     refused(model)
 
 

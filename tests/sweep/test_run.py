@@ -443,7 +443,7 @@ def test_rows_of_both_labels_must_be_those_of_the_data() -> None:
         sweep(X, {"batch": known[::-1]}, {"beta": 1}, estimator=SMALL)
     with pytest.raises(ValueError, match="other and X have different row names"):
         sweep(X, known, {"beta": 1}, other={"type": hidden[::-1]}, estimator=SMALL)
-    with pytest.raises(ValueError, match="one label column, got a mapping of 2 columns"):
+    with pytest.raises(ValueError, match="other must be one label column"):
         sweep(X, known, {"beta": 1}, other={"a": hidden, "b": known}, estimator=SMALL)
 
 

@@ -53,7 +53,7 @@ def check_targets(mixing: Any, names: Sequence[str]) -> dict[str, float]:
     for name in mixing:
         if name not in columns:
             known = listed(columns)
-            hint = did_you_mean(name, [str(each) for each in columns])
+            hint = did_you_mean(name, list(map(str, columns)))
             raise ValueError(
                 f"mixing names {shown(name)}, not one of the label columns ({known}){hint}"
             )
@@ -122,8 +122,8 @@ def _mixed_to(values: Mapping[str, float], digits: str) -> str:
         return f"the label to {columns[None]:{digits}} of random"
     if len(set(columns.values())) == 1:
         return f"every column to {next(iter(columns.values())):{digits}} of random"
-    each = [f"{column} to {value:{digits}}" for column, value in columns.items()]
-    return f"{', '.join(each[:-1])} and {each[-1]} of random"
+    texts = [f"{column} to {value:{digits}}" for column, value in columns.items()]
+    return f"{', '.join(texts[:-1])} and {texts[-1]} of random"
 
 
 def _means(group: Sequence[SweptMap], names: Iterable[str]) -> dict[str, float]:

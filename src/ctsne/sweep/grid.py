@@ -162,12 +162,12 @@ def _listed(name: str, value: Any) -> list[Any]:
 def column_products(name: str, values: Mapping[Any, Any]) -> list[dict[Any, Any]]:
     """Return all combinations of values listed per label column, the weakest first."""
     lists = [x if isinstance(x, list | tuple) else [x] for x in values.values()]
-    combined = [dict(zip(values, each, strict=True)) for each in product(*lists)]
-    if not all(isinstance(x, int | float) and x >= 0 for each in lists for x in each):
+    combined = [dict(zip(values, chosen, strict=True)) for chosen in product(*lists)]
+    if not all(isinstance(x, int | float) and x >= 0 for listed in lists for x in listed):
         return combined  # the estimator refuses these
     if name in ("strength", "odds"):
-        return sorted(combined, key=lambda each: sum(each.values()))
-    return sorted(combined, key=lambda each: -math.prod(each.values()))
+        return sorted(combined, key=lambda chosen: sum(chosen.values()))
+    return sorted(combined, key=lambda chosen: -math.prod(chosen.values()))
 
 
 def _is_matrix(value: Any) -> bool:

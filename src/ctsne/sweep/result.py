@@ -243,7 +243,7 @@ class SweepResult:
         ]
         sign = np.array([measure_about(name).better for name in names])
         scores = sign * np.array([[swept.measures[name] for name in names] for swept in maps])
-        beats = [(scores >= each).all(axis=1) & (scores > each).any(axis=1) for each in scores]
+        beats = [(scores >= own).all(axis=1) & (scores > own).any(axis=1) for own in scores]
         unbeaten = [swept for swept, by in zip(maps, beats, strict=True) if not by.any()]
         mixed = self._mixings()
         return tuple(sorted(unbeaten, key=lambda swept: sum(swept.measures[m] for m in mixed)))
@@ -263,7 +263,7 @@ class SweepResult:
         names = mixings_of(dict.fromkeys(name for measures in finished for name in measures))
         if not measured:
             return names or ["mixing"]
-        return [name for name in names if any(np.isfinite(each[name]) for each in finished)]
+        return [name for name in names if any(np.isfinite(measures[name]) for measures in finished)]
 
     def find(self, **parameters: Any) -> tuple[SweptMap, ...]:
         """Return the maps with these parameters: ``find(method="joint")``; () if there are none."""
@@ -305,7 +305,7 @@ class SweepResult:
         for line in grouped_lines(self.points, seedless=True):
             groups: dict[str, list[SweptMap]] = {}
             for swept, point in ((self.maps[index], self.points[index]) for index in line):
-                if any(swept is each for each in measured):
+                if any(swept is other for other in measured):
                     strength = swept.parameters.get(point.knob or "")
                     groups.setdefault(repr(strength), []).append(swept)
             if groups:

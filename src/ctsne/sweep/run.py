@@ -28,7 +28,7 @@ from ctsne.evaluate.neighbors import read_labels
 from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.fit.memory import map_memory, require_memory
 from ctsne.fit.pipeline import features_of
-from ctsne.labels import UNNAMED, Column, Labels, encode_column, encode_labels, join_columns
+from ctsne.labels import Labels, encode_labels
 from ctsne.labels.columns import given_columns
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
@@ -123,16 +123,15 @@ def sweep(
     {'strength': 1}
     """
     matrix = check_matrix(X)
-    for column in given_columns(labels):
-        check_same_rows(X, column)
-    seen = _only_column(other)
-    check_same_rows(X, seen, argument="other")
+    for argument, given in (("labels", labels), ("other", other)):
+        for column in given_columns(given):
+            check_same_rows(X, column, argument=argument)
     base = _base(estimator, n_jobs, folder is not None)
     n = matrix.shape[0]
     if labels is None:
         raise ValueError("labels must be the labels to factor out; a sweep measures their mixing")
     known = encode_labels(labels, n=n)
-    hidden = None if other is None else encode_column(seen, n=n, argument="other")
+    hidden = None if other is None else _other_label(other, n, known)
     points = expand_grid(default_grid() if grid is None else grid, base)
     settings = _check_points(points, base, matrix, known)
     for message in _warnings(points, settings, base):
@@ -176,7 +175,7 @@ def sweep(
                 own,
                 features,
                 lists[index],
-                hidden,
+                None if hidden is None else hidden.combined,
                 files[index],
                 size=PATH_SHARE if index in later else 1.0,
             )
@@ -192,14 +191,14 @@ def sweep(
             bar.close()
         done = [watch.outcomes[index] for index in sorted(watch.outcomes)]
         _check_stored(done, len(points))
-        maps = [each.swept for each in done]
-        chosen = tuple(points[each.index] for each in done)
+        maps = [outcome.swept for outcome in done]
+        chosen = tuple(points[outcome.index] for outcome in done)
         result = SweepResult(
             aligned_maps(maps, chosen, range(len(maps))),
             chosen,
             base,
             labels=known,
-            other=_other_labels(known, hidden, other),
+            other=hidden,
         )
         failed = [swept for swept in maps if swept.error is not None]
         if failed:
@@ -230,22 +229,13 @@ def _map_files(
     return [map_file(folder, [*common, parameters]) for parameters in own]
 
 
-def _only_column(other: object) -> object:
-    """Return the column of a mapping that names one, and anything else as it is."""
-    if not isinstance(other, Mapping):
-        return other
-    if len(other) != 1:
-        raise ValueError(f"other must be one label column, got a mapping of {len(other)} columns")
-    return next(iter(other.values()))
-
-
-def _other_labels(known: Labels, hidden: Column | None, other: object) -> Labels | None:
-    """Return the label to look for by the name that it came with."""
-    if hidden is None:
-        return None
-    (name,) = other if isinstance(other, Mapping) else (getattr(other, "name", None) or UNNAMED,)
-    name = f"other {name}" if name in known.names else str(name)  # two columns without a name
-    return join_columns((name,), [hidden])
+def _other_label(other: object, n: int, known: Labels) -> Labels:
+    """Return the label to look for, by a name that no label to factor out has."""
+    labels = encode_labels(other, n=n, argument="other")
+    if labels.n_columns > 1:
+        raise ValueError(f"other must be one label column, got {labels.n_columns} columns")
+    (name,) = labels.names
+    return replace(labels, names=(f"other {name}",)) if name in known.names else labels
 
 
 def _warnings(
@@ -258,15 +248,15 @@ def _warnings(
     """
     ignored = [set(unused_warnings({**base, **point.parameters})) for point in points]
     some = ignored[0].union(*ignored[1:]) - ignored[0].intersection(*ignored[1:])
-    found = [text for each in settings for text in each.warnings]
+    found = [text for own in settings for text in own.warnings]
     return dict.fromkeys(text for text in found if text not in some)
 
 
 def _check_stored(done: list[Outcome], total: int) -> None:
     """Raise the error that stopped the sweep, if a map could not be stored."""
-    unsaved = [each.unsaved for each in done if each.unsaved is not None]
+    unsaved = [outcome.unsaved for outcome in done if outcome.unsaved is not None]
     if unsaved:
-        kept = sum(each.unsaved is None and each.swept.error is None for each in done)
+        kept = sum(outcome.unsaved is None and outcome.swept.error is None for outcome in done)
         advice = "run it again with the same folder to continue"
         raise WriteError(f"{unsaved[0]}; {kept} of {total} maps are stored, {advice}")
 
@@ -313,8 +303,8 @@ def _check_points(
 
 def _check_memory(matrix: Any, settings: list[Settings], workers: int) -> None:
     """Refuse a sweep if the maps computed at once do not fit in memory."""
-    needed = [map_memory(matrix.shape, each, sparse=is_sparse(matrix)) for each in settings]
-    largest = max(needed, key=lambda each: each.peak)
+    needed = [map_memory(matrix.shape, own, sparse=is_sparse(matrix)) for own in settings]
+    largest = max(needed, key=lambda memory: memory.peak)
     backend, _ = get_active_backend(prefer="threads")
     shared = getattr(backend, "supports_sharedmem", False)  # Dask's has no such attribute
     at_once = workers if shared else 1  # other processes have their own memory
@@ -327,16 +317,16 @@ def _with_starts(settings: list[Settings], features: Any, n_jobs: int) -> list[S
     """Compute the PCA start once for all settings, and give each map its threads."""
     starts: dict[str, NDArray[np.float64]] = {}
     started = []
-    for each in settings:
-        init, size, rng = each.init, each.n_components, each.rng
+    for own in settings:
+        init, size, rng = own.init, own.n_components, own.rng
         if isinstance(init, str) and init == "pca" and features is not None:
             seed = repr(rng.bit_generator.state)
             if seed not in starts:
                 starts[seed] = start_positions(
-                    "pca", size, X=features, matrix=None, rng=rng, n_jobs=each.n_jobs
+                    "pca", size, X=features, matrix=None, rng=rng, n_jobs=own.n_jobs
                 )
             init = starts[seed]
-        started.append(replace(each, init=init, n_jobs=n_jobs))
+        started.append(replace(own, init=init, n_jobs=n_jobs))
     return started
 
 

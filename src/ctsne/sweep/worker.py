@@ -84,7 +84,7 @@ def shared_neighbors(
         measured = replace(search_data(exact, first.n_jobs, moved), features=None)
         # Workers may be other processes, and do not need the points again.
         found[key] = SharedLists(lists, replace(moved, points=None), measured)
-    return [found[_key(each)] for each in settings]
+    return [found[_key(own)] for own in settings]
 
 
 def shared_lengths(settings: Sequence[Settings], n: int, k: int) -> list[list[int]]:
@@ -113,22 +113,22 @@ def _key(settings: Settings) -> str:
 
 def _groups(settings: Sequence[Settings]) -> dict[str, list[Settings]]:
     groups: dict[str, list[Settings]] = {}
-    for each in settings:
-        groups.setdefault(_key(each), []).append(each)
+    for own in settings:
+        groups.setdefault(_key(own), []).append(own)
     return groups
 
 
 def _with_most_lists(group: Sequence[Settings]) -> Settings:
-    return next((each for each in group if each.list_labels is not None), group[0])
+    return next((own for own in group if own.list_labels is not None), group[0])
 
 
 def _longest(group: Sequence[Settings], n: int, k: int) -> NDArray[np.int64]:
     """Return the length of each list that serves all settings of a group; at least ``k`` each."""
     patterns, _ = wanted_lists(_with_most_lists(group))
     longest = np.full(len(patterns), min(k, n - 1))
-    for each in group:
+    for own in group:
         # One list may have to come from a single one of several.
-        longest = np.maximum(longest, _filled(each, n).max(axis=0))
+        longest = np.maximum(longest, _filled(own, n).max(axis=0))
     return longest
 
 
