@@ -133,7 +133,6 @@ def test_the_picture_of_layers_shows_the_contract() -> None:
     assert shown == [*layers[:-1], [*layers[-1], "_native"]]
 
 
-@pytest.mark.xfail(strict=False, reason="being removed")
 def test_labels_are_told_apart_by_the_encoder_only() -> None:
     asked = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
