@@ -46,8 +46,6 @@ def test_there_are_examples() -> None:
         "report",
         "datasets",
         "labels",
-        "neighbors",
-        "affinity",
-        "layout",
+        "distributed",
     ):
         assert any(name.split(".")[1:2] == [package] for name in found), package

@@ -10,8 +10,10 @@ import ctsne
 
 # Sections of the overview; a public module that is missing here is an error.
 GROUPS = {
-    "Around the estimator": ("sweep", "evaluate", "pl", "tl", "report", "distributed", "datasets"),
-    "The stages by themselves": ("labels", "neighbors", "affinity", "layout"),
+    "Around the estimator": (
+        *("sweep", "evaluate", "pl", "tl", "report"),
+        *("distributed", "datasets", "labels"),
+    ),
 }
 
 

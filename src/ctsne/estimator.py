@@ -77,9 +77,10 @@ class ConditionalTSNE(
         the same map.
     strength : float or mapping of label to float, optional
         For ``"joint"`` and ``"balanced"``: how strongly to condition, from 0 (not at all) to 1.
-        The default is 0.6 for ``"joint"`` and 1 for ``"balanced"``. With several label columns,
-        this and all other numbers per label are one for all columns, or a mapping of column name
-        to number; a column with strength 0 is left out.
+        Larger values mix more and keep fewer neighbours. The default is 0.6 for ``"joint"`` and 1
+        for ``"balanced"``. With several label columns, this and all other numbers per label are
+        one for all columns, or a mapping of column name to a number or to a mapping of label to
+        number; a column with strength 0 is left out.
     beta : float or mapping of label to float, optional
         The paper's parameter, in (0, 1]; smaller values condition more strongly, 1 not at all: the
         weight of same-label similarities for ``"revised"`` (default 1e-4), and of different-label
@@ -93,8 +94,8 @@ class ConditionalTSNE(
         With several label columns, their combinations are aligned with each other.
     odds : float or mapping of label to float, optional
         How many times more strongly two points with the same label repel each other in the map than
-        two with different labels; at least 1. Works with every method, and replaces the value that
-        ``"joint"`` derives from its strength.
+        two with different labels; at least 1. Larger values let labels overlap more. Works with
+        every method, and replaces the value that ``"joint"`` derives from its strength.
     beta_low : float or mapping of label to float, optional
         The same as the paper's beta: the weight of different-label pairs in the map. Its effect
         depends on the number of labels, so prefer ``odds``.
@@ -102,7 +103,8 @@ class ConditionalTSNE(
         For ``"revised"``: which similarities have the requested perplexity, the conditioned ones
         (``"r"``) or those before conditioning (``"p"``).
     perplexity : float, default=30
-        Effective number of neighbours per point, from 1 to n - 1.
+        Effective number of neighbours per point, from 1 to n - 1. Larger values show larger
+        structures, and take more time and memory.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         With ``"precomputed"``, ``X`` is a distance matrix or a sparse graph of distances.
     pca : int, "auto" or None, default="auto"
@@ -110,18 +112,19 @@ class ConditionalTSNE(
         are more than 50 columns; None uses the features as they are. With ``metric="cosine"`` the
         data are not centred, because angles are measured from the origin.
     recall : float, default=0.99
-        Required share of true nearest neighbours, from 0.5 to 1. Below 1, more than 30,000 points
-        are searched approximately, and the recall is measured (``diagnostics_.recall``).
+        Required share of true nearest neighbours, from 0.5 to 1. Larger values take more time.
+        Below 1, more than 30,000 points are searched approximately, and the recall is measured
+        (``diagnostics_.recall``).
     init : {"pca", "random", "spectral"} or array of shape (n, n_components), default="pca"
         Initial positions. Scale an array to a spread of about 1e-4 for the best map.
     n_iter : int, default=750
-        Number of iterations, including early exaggeration.
+        Number of iterations, including early exaggeration. Larger values let the map spread more.
     early_exaggeration : float, default=12
         Factor on the attraction during early exaggeration.
     early_exaggeration_iter : int, default=250
         Number of iterations with early exaggeration.
     exaggeration : float, default=1
-        Factor on the attraction afterwards.
+        Factor on the attraction afterwards. Larger values draw clusters together.
     learning_rate : float or "auto", default="auto"
         ``"auto"`` is ``max(200, n / exaggeration)`` in each phase, and at most ``max(200, n / 12)``
         in three dimensions.
