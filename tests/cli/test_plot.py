@@ -99,9 +99,11 @@ def test_pictures_of_a_sweep_need_no_data(kind: str, swept: str, run: Run) -> No
         ("map.csv -o a.gif", "must end in one of .png, .svg, .pdf"),
         ("cells.csv -o a.png", "not a map"),
         ("no.csv -o a.png", "there is no file no.csv"),
+        ("empty.npy -o a.png", "empty.npy has 0 points"),
     ],
 )
 def test_what_cannot_work(arguments: str, message: str, made: str, fail: Run) -> None:
+    np.save("empty.npy", np.zeros((0, 2), np.float32))
     assert message in fail(f"plot {arguments}")
     assert not list(Path().glob("*.png"))
 

@@ -102,6 +102,8 @@ def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> 
     if options.kind != "maps":
         raise ValueError(f"--kind {options.kind} is for the folder of a sweep; {source} is a map")
     made = read_map(source, key=options.key)
+    if len(made.embedding) < 2:
+        raise ValueError(f"{source} has {len(made.embedding)} points; a picture needs at least 2")
     columns = dict(made.columns)
     record = find_record(source, key=options.key)
     labels = [] if record is None else list(record.labels)
