@@ -21,12 +21,8 @@ FILES = sorted(
     if not {"_build", "_generated"} & set(path.parts)
 )
 MOST_LINES = 600
-# To be shortened.
-STILL_LONG = {
-    "fuzz/calls.py",
-    "src/ctsne/estimator.py",
-    "tests/cli/test_embed.py",
-}
+# It has the documentation of every public method of the estimator.
+LONGER = {"src/ctsne/estimator.py"}
 # Names of other libraries that are private in name only, or have no public counterpart.
 FOREIGN = {
     "_Hash",
@@ -149,7 +145,7 @@ def test_labels_are_told_apart_by_the_encoder_only() -> None:
 def test_files_stay_short() -> None:
     lengths = {path: len(path.read_text("utf-8").splitlines()) for path in FILES}
     long = {str(path.relative_to(ROOT)) for path, n in lengths.items() if n > MOST_LINES}
-    assert not long - STILL_LONG
+    assert long <= LONGER
 
 
 def test_only_tables_of_data_are_kept_from_the_formatter() -> None:
