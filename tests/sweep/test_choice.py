@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from ctsne._core.vocabulary import SUGGESTED_MIXING
-from ctsne.settings import DEFAULTS
-from ctsne.sweep import Suggestion, SweepResult, SweptMap
+from ctsne.sweep import Suggestion, SweepResult
 from ctsne.sweep.choice import SEED_NOISE
-from ctsne.sweep.grid import expand_grid
 
-BASE = {**DEFAULTS, "random_state": 0}
+from .made_up import BASE, made_up
+
 TSNE = {"method": "tsne"}
 JOINT = {"method": "joint", "strength": [0.5, 1]}
 REVISED = {"method": "revised", "beta": [0.1, 1e-4]}
@@ -22,17 +21,7 @@ REVISED = {"method": "revised", "beta": [0.1, 1e-4]}
 def result(
     grid: Any, mixing: list[float], rnx: list[float], other: list[float] | None = None
 ) -> SweepResult:
-    """Make a sweep by hand."""
-    points = expand_grid(grid, BASE)
-    assert len(points) == len(mixing) == len(rnx)
-    maps = []
-    for index, point in enumerate(points):
-        measures = {"mixing": mixing[index], "adjusted_rnx": rnx[index]}
-        if other is not None:
-            measures["other_mixing"] = other[index]
-        embedding = np.zeros((3, 2), np.float32)
-        maps.append(SweptMap(point.parameters, embedding, measures, 1.0, None))
-    return SweepResult(tuple(maps), tuple(points), BASE)
+    return made_up(grid, {"mixing": mixing, "adjusted_rnx": rnx, "other_mixing": other})
 
 
 def place(swept: SweepResult, suggestion: Suggestion) -> int | None:

@@ -11,11 +11,11 @@ import pytest
 
 from ctsne import ConditionalTSNE
 from ctsne.evaluate import mixing
-from ctsne.settings import DEFAULTS
-from ctsne.sweep import SweepResult, SweptMap, load_sweep, sweep
+from ctsne.sweep import SweepResult, load_sweep, sweep
 from ctsne.sweep.grid import expand_grid
 
-BASE = {**DEFAULTS, "random_state": 0}
+from .made_up import BASE, made_up
+
 TSNE = {"method": "tsne"}
 
 RNG = np.random.default_rng(0)
@@ -28,20 +28,11 @@ BOTH = {"donor": DONOR, "batch": BATCH}
 SMALL = ConditionalTSNE(perplexity=10, n_iter=60, early_exaggeration_iter=30, random_state=0)
 
 
-def made_up(
+def columns(
     grid: Any, donor: list[float], batch: list[float], rnx: list[float], other: Any = None
 ) -> SweepResult:
-    points = expand_grid(grid, BASE)
-    assert len(points) == len(donor)
-    maps = []
-    for index, point in enumerate(points):
-        measures = {"mixing": 0.5, "mixing (donor)": donor[index], "mixing (batch)": batch[index]}
-        measures["adjusted_rnx"] = rnx[index]
-        if other is not None:
-            measures["other_mixing"] = other[index]
-        embedding = np.zeros((3, 2), np.float32)
-        maps.append(SweptMap(point.parameters, embedding, measures, 1.0, None))
-    return SweepResult(tuple(maps), tuple(points), BASE)
+    mixed = {"mixing": [0.5] * len(donor), "mixing (donor)": donor, "mixing (batch)": batch}
+    return made_up(grid, {**mixed, "adjusted_rnx": rnx, "other_mixing": other})
 
 
 def chosen(result: SweepResult, wanted: Any) -> int | None:
@@ -77,7 +68,7 @@ def test_one_mapping_and_lists_of_mappings_stay_as_they_are() -> None:
 
 
 def test_a_number_is_for_every_column() -> None:
-    result = made_up(
+    result = columns(
         [TSNE, {"strength": [0.3, 0.6, 0.9]}],
         [0.1, 0.6, 0.7, 0.9],
         [0.2, 0.3, 0.65, 0.8],
@@ -101,7 +92,7 @@ def test_a_number_is_for_every_column() -> None:
 
 
 def test_tsne_that_mixes_every_column_is_taken() -> None:
-    result = made_up([TSNE, {"strength": [0.5]}], [0.8, 0.9], [0.7, 0.9], [0.5, 0.4])
+    result = columns([TSNE, {"strength": [0.5]}], [0.8, 0.9], [0.7, 0.9], [0.5, 0.4])
     assert chosen(result, 0.6) == 0
     assert result.suggest(0.6).reason.startswith(
         "plain t-SNE already mixes donor to 0.80 and batch to 0.70 of random, so for a target of"
@@ -109,7 +100,7 @@ def test_tsne_that_mixes_every_column_is_taken() -> None:
 
 
 def test_with_another_label_the_purest_that_is_not_beaten() -> None:
-    result = made_up(
+    result = columns(
         {"strength": [0.2, 0.4, 0.6]},
         [0.6, 0.7, 0.9],
         [0.6, 0.7, 0.9],
@@ -122,16 +113,16 @@ def test_with_another_label_the_purest_that_is_not_beaten() -> None:
 
 def test_each_column_may_reach_its_target_with_another_seed() -> None:
     grid = {"strength": [0.5], "random_state": [0, 1]}
-    result = made_up(grid, [0.8, 0.4], [0.4, 0.8], [0.3, 0.5])
+    result = columns(grid, [0.8, 0.4], [0.4, 0.8], [0.3, 0.5])
     assert chosen(result, 0.6) == 1  # both mean .6: the one that keeps more
 
 
 def test_a_column_that_cannot_be_measured_has_no_target() -> None:
     nan = float("nan")
-    result = made_up({"strength": [0.3, 0.6]}, [nan, nan], [0.4, 0.8], [0.5, 0.4])
+    result = columns({"strength": [0.3, 0.6]}, [nan, nan], [0.4, 0.8], [0.5, 0.4])
     assert chosen(result, 0.6) == 1
     assert chosen(result, {"donor": 0.9, "batch": 0.6}) == 1
-    nothing = made_up({"strength": [0.3]}, [nan], [nan], [0.5])
+    nothing = columns({"strength": [0.3]}, [nan], [nan], [0.5])
     with pytest.raises(ValueError, match="there is nothing to choose by"):
         nothing.suggest()
 
@@ -147,17 +138,15 @@ def test_a_column_that_cannot_be_measured_has_no_target() -> None:
     ],
 )
 def test_targets_that_cannot_be(wanted: Any, message: str) -> None:
-    result = made_up({"strength": [0.3]}, [0.4], [0.5], [0.6])
+    result = columns({"strength": [0.3]}, [0.4], [0.5], [0.6])
     for ask in (result.suggest, result.best, result.targets):
         with pytest.raises((TypeError, ValueError), match=message):
             ask(wanted)
 
 
 def test_a_mapping_is_no_target_for_one_label() -> None:
-    points = expand_grid({"strength": [0.5]}, BASE)
-    swept = SweptMap(points[0].parameters, np.zeros((3, 2), np.float32), {"mixing": 0.5}, 1.0, None)
     with pytest.raises(TypeError, match="mixing must be a number"):
-        SweepResult((swept,), tuple(points), BASE).suggest({"donor": 0.5})
+        made_up({"strength": [0.5]}, {"mixing": [0.5]}).suggest({"donor": 0.5})
 
 
 # ---- maps ----------------------------------------------------------------------------------------

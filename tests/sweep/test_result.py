@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from ctsne.settings import DEFAULTS
-from ctsne.sweep import SweepResult, SweptMap
-from ctsne.sweep.grid import expand_grid
+from ctsne.sweep import SweepResult
+
+from .made_up import made_up
 
 BASE = {**DEFAULTS, "method": "revised", "random_state": 0}
 
@@ -16,35 +17,7 @@ BASE = {**DEFAULTS, "method": "revised", "random_state": 0}
 def result(
     grid: Any, mixing: list[float], rnx: list[float], **measures: list[float]
 ) -> SweepResult:
-    """Make a sweep by hand."""
-    points = expand_grid(grid, BASE)
-    columns = {"mixing": mixing, "adjusted_rnx": rnx, **measures}
-    maps = tuple(
-        SweptMap(
-            point.parameters,
-            np.zeros((3, 2), np.float32),
-            {name: column[index] for name, column in columns.items()},
-            1.0,
-            None,
-        )
-        for index, point in enumerate(points)
-    )
-    return SweepResult(maps, tuple(points), BASE)
-
-
-def test_best_is_the_weakest_that_mixes_enough() -> None:
-    swept = result({"beta": [1e-8, 1, 0.1, 1e-2]}, [0.9, 0.1, 0.55, 0.6], [0.2, 0.5, 0.3, 0.4])
-    assert swept.best(0.5).parameters == {"beta": 0.1}  # though 1e-2 keeps more neighbours
-    assert swept.best(0.6).parameters == {"beta": 1e-2}
-    assert swept.best(0.0).parameters == {"beta": 1}
-
-
-def test_best_of_several_lines_keeps_most_neighbours() -> None:
-    grid = [{"beta": [1, 0.1]}, {"method": "joint", "strength": [0, 0.5, 1]}]
-    swept = result(grid, [0.2, 0.6, 0.2, 0.7, 0.9], [0.5, 0.35, 0.5, 0.4, 0.45])
-    assert swept.best(0.5).parameters == {"method": "joint", "strength": 0.5}
-    assert swept.best(0.65).parameters == {"method": "joint", "strength": 0.5}
-    assert swept.best(0.8).parameters == {"method": "joint", "strength": 1}
+    return made_up(grid, {"mixing": mixing, "adjusted_rnx": rnx, **measures}, BASE)
 
 
 def test_best_takes_means_over_seeds_and_then_the_best_seed() -> None:

@@ -265,6 +265,8 @@ def _reference(
     complete = (shifts is not None) == shifted
     complete &= (alignment.points is None) == (shifted or alignment.name == "none")
     complete &= shifts is None or len(shifts) == n_combined
+    if alignment.name == "array" and alignment.points is not None:
+        complete &= alignment.points.shape == np.shape(parameters["align"])
     require(complete, "alignment", "complete", alignment.name)
     there = {features is not None, tree["index"] is not None, metric != "precomputed"}
     require(len(there) == 1, "features", "given with an index, or not at all", metric)
