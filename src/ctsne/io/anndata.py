@@ -108,9 +108,7 @@ def _readable(values: dict[str, Any], kind: str) -> dict[str, Any]:
             case None | False | []:
                 continue
             case {"per label": pairs}:
-                names, numbers = zip(*pairs, strict=True) if pairs else ((), ())
-                texts = np.array([str(text) for text in names], object)
-                readable[name] = {kind: texts, "value": np.array(numbers, np.float64)}
+                readable[name] = _readable_numbers(pairs, kind)
             case {"array": _}:
                 readable[name] = "array"
             case [label]:
@@ -120,6 +118,17 @@ def _readable(values: dict[str, Any], kind: str) -> dict[str, Any]:
             case _:
                 readable[name] = value
     return readable
+
+
+def _readable_numbers(pairs: list[Any], kind: str) -> dict[str, Any]:
+    """Return numbers per label or column; those of a column's labels name column and label."""
+    rows = []
+    for name, number in pairs:
+        inner = number["per label"] if isinstance(number, dict) else [("", number)]
+        rows += [(str(name), str(label), value) for label, value in inner]
+    names, labels, numbers = zip(*rows, strict=True) if rows else ((), (), ())
+    found = {kind: np.array(names, object), "value": np.array(numbers, np.float64)}
+    return {**found, "label": np.array(labels, object)} if any(labels) else found
 
 
 class GraphFields(NamedTuple):
