@@ -1,8 +1,13 @@
-"""Labels, distances and the two lists of neighbours."""
+"""Labels and the weights that follow from them, distances, and lists of neighbours.
+
+The pattern of a pair is the bit mask of the columns in which the two points differ. A point has one
+list of neighbours per pattern, 0 first.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,35 +15,76 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
 Metric = Literal["euclidean", "cosine"]
+Method = Literal["tsne", "revised", "balanced", "joint"]
+Knob = Sequence[ArrayLike]
 
 
-def are_different(codes: Integers) -> NDArray[np.bool_]:
+class Lists(NamedTuple):
+    """Neighbours of all points: each row has its lists one after the other."""
+
+    indices: Integers  # n × K
+    lengths: Integers  # n × P
+    patterns: tuple[int, ...]
+
+    def split(self, i: int) -> list[Integers]:
+        """Return the lists of one point."""
+        return np.split(self.indices[i], np.cumsum(self.lengths[i])[:-1])
+
+
+def are_different(column: Integers) -> NDArray[np.bool_]:
     """Return which pairs have two labels that differ."""
-    labelled = np.asarray(codes >= 0)
-    unequal = np.asarray(codes[:, None] != codes[None, :])
+    labelled = np.asarray(column >= 0)
+    unequal = np.asarray(column[:, None] != column[None, :])
     return unequal & labelled[:, None] & labelled[None, :]
 
 
-def label_counts(codes: Integers) -> NDArray[np.intp]:
+def pattern_matrix(codes: Integers) -> Integers:
+    """Return the pattern of every pair, n × n."""
+    bits = [are_different(column) << c for c, column in enumerate(codes.T)]
+    return np.asarray(np.sum(bits, axis=0, dtype=np.int64))
+
+
+def patterns_of(codes: Integers) -> tuple[int, ...]:
+    """Return the patterns that occur, with 0."""
+    return tuple(sorted({0, *np.unique(pattern_matrix(codes)).tolist()}))
+
+
+def differing_lists(patterns: tuple[int, ...], n_columns: int) -> NDArray[np.bool_]:
+    """Return which lists differ in each column, C × P."""
+    return np.array([[bool(m >> c & 1) for m in patterns] for c in range(n_columns)])
+
+
+def is_nested(codes: Integers, inner: int, outer: int) -> bool:
+    """Return whether each inner label has one outer label, and no outer label lacks an inner."""
+    pairs = {(a, b) for a, b in codes[:, [inner, outer]].tolist() if b >= 0}
+    return all(a >= 0 for a, _ in pairs) and len({a for a, _ in pairs}) == len(pairs)
+
+
+def label_counts(column: Integers) -> NDArray[np.intp]:
     """Count the points of each label."""
-    return np.bincount(codes[codes >= 0])
+    return np.bincount(column[column >= 0])
 
 
-def per_label(value: ArrayLike, codes: Integers) -> Floats:
+def per_label(value: ArrayLike, column: Integers) -> Floats:
     """Spread a value over the labels, unless there is one per label already."""
-    return np.broadcast_to(np.asarray(value, np.float64), label_counts(codes).shape)
+    return np.broadcast_to(np.asarray(value, np.float64), label_counts(column).shape)
 
 
-def rho(codes: Integers) -> float:
+def per_point(value: ArrayLike, column: Integers) -> Floats:
+    """Return the value of each point's label; 0 if the label is missing."""
+    return np.asarray(np.append(per_label(value, column), 0.0)[column])
+
+
+def rho(column: Integers) -> float:
     """Return ρ, the chance that two labelled points share their label (1 below two points)."""
-    counts = label_counts(codes)
+    counts = label_counts(column)
     m = counts.sum()
     return float((counts * (counts - 1)).sum() / (m * (m - 1))) if m > 1 else 1.0
 
 
-def high_weights(codes: Integers, beta: ArrayLike) -> tuple[Floats, Floats]:
+def high_weights(column: Integers, beta: ArrayLike) -> tuple[Floats, Floats]:
     """Return log β and log α per label, ``α = (1 - βρ) / (1 - ρ)``; zeros with one label only."""
-    beta, share = per_label(beta, codes), rho(codes)
+    beta, share = per_label(beta, column), rho(column)
     if share == 1:
         return np.zeros(beta.shape), np.zeros(beta.shape)
     return np.log(beta), np.log1p(-beta * share) - np.log1p(-share)
@@ -65,9 +111,9 @@ def low_weights(codes: Integers, *betas: ArrayLike) -> Floats:
     return weights
 
 
-def beta_from_odds(codes: Integers, odds: ArrayLike) -> Floats:
+def beta_from_odds(column: Integers, odds: ArrayLike) -> Floats:
     """Return the paper's β for odds ``ω = α / β``, ``1 / (ρω + 1 - ρ)``."""
-    share = rho(codes)
+    share = rho(column)
     return np.asarray(1 / (share * np.asarray(odds, dtype=np.float64) + 1 - share))
 
 
@@ -76,11 +122,20 @@ def joint_odds(strength: ArrayLike) -> Floats:
     return np.asarray(10.0 ** (2 * np.asarray(strength, dtype=np.float64) ** 2))
 
 
-def other_shares(codes: Integers, strength: ArrayLike) -> Floats:
-    """Return the share of other labels per point in ``balanced``, ``t (m - n_l) / (n - 1)``."""
-    counts = label_counts(codes)
-    shares = per_label(strength, codes) * (counts.sum() - counts) / (len(codes) - 1)
-    return np.asarray(np.append(shares, 0.0)[codes])
+def random_shares(column: Integers) -> Floats:
+    """Return the share of other labels per point in a random draw, ``(m - n_l) / (n - 1)``."""
+    counts = label_counts(column)
+    return per_point((counts.sum() - counts) / (len(column) - 1), column)
+
+
+def product_shares(shares: Floats, patterns: tuple[int, ...]) -> Floats:
+    """Return ``Π w_c`` (columns that differ) ``(1 - w_c)`` (others), over the patterns given."""
+    result = np.ones((len(shares), len(patterns)))
+    for share, differs in zip(shares.T, differing_lists(patterns, shares.shape[1]), strict=True):
+        result *= np.where(differs, share[:, None], 1 - share[:, None])
+    total = result.sum(axis=1, keepdims=True)
+    first = np.eye(len(patterns))[0]
+    return np.where(total > 0, result / np.where(total > 0, total, 1), first)
 
 
 def squared_distances(X: ArrayLike, *, metric: Metric = "euclidean") -> Floats:
@@ -96,81 +151,134 @@ def squared_distances(X: ArrayLike, *, metric: Metric = "euclidean") -> Floats:
     return (squared_distances(rows / norms) / 2) ** 2  # 1 - cos is |a - b|² / 2 of unit rows
 
 
-def _fill_lists(codes: Integers, total: int, wanted_other: Integers) -> tuple[Integers, Integers]:
-    """Fill the rows from the other list where one list is too short."""
-    available_other = are_different(codes).sum(axis=1)
-    available_same = len(codes) - 1 - available_other
-    k_other = np.minimum(wanted_other, available_other)
-    k_same = np.minimum(total - k_other, available_same)
-    return k_same, total - k_same
+def wanted_lengths(
+    method: Method, codes: Integers, patterns: tuple[int, ...], perplexity: float, knob: Knob
+) -> Integers:
+    """Return the list lengths that a method asks for, n × P.
+
+    The paper's methods want 1.5 u in each list, ``joint`` 5/3 u (half as much in more than four
+    lists), and ``balanced`` divides a row of 3u by its shares, from half to those of a random draw.
+    """
+    n, lists = len(codes), len(patterns)
+    if method == "balanced":
+        u = min(perplexity, (n - 1) / 3)
+        shares = [
+            per_point(t, column) * random_shares(column)
+            + per_point((1 - per_label(t, column)) / 2, column)
+            for t, column in zip(knob, codes.T, strict=True)
+        ]
+        wanted = np.ceil(product_shares(np.stack(shares, axis=1), patterns) * 3 * u)
+        total = min(int(np.ceil(3 * u)), n - 1)
+        return np.array([shorten_row(row, total) for row in wanted.astype(np.int64)])
+    if method == "joint":
+        row = int(np.ceil(5 / 3 * perplexity))
+        length, total = row if lists <= 4 else (row + 1) // 2, 2 * row
+    else:
+        total = int(np.ceil(3 * perplexity))
+        length = (total + 1) // 2
+    lengths = np.full(lists, length)
+    if lists <= 2:  # one or two lists fill exactly a row
+        lengths[-1] = total - lengths[:-1].sum()
+    return np.tile(lengths, (n, 1))
 
 
-def total_length(n: int, perplexity: float) -> int:
-    """Return the length of both lists together."""
-    return min(int(np.ceil(3 * perplexity)), n - 1)
+def shorten_row(lengths: Integers, total: int) -> Integers:
+    """Shorten lists that were rounded up; the first one takes what the others leave, or a point."""
+    lengths = np.array(lengths)
+    lengths[0] = min(lengths[0], 1)
+    while lengths.sum() > total:
+        lengths[1 + int(lengths[1:].argmax())] -= 1
+    lengths[0] += total - lengths.sum()
+    return lengths
 
 
-def list_lengths(codes: Integers, perplexity: float) -> tuple[Integers, Integers]:
-    """Return the lengths of both lists in the paper's methods: 1.5 u each."""
-    total = total_length(len(codes), perplexity)
-    return _fill_lists(codes, total, np.full(len(codes), total // 2))
+def divided_row(shares: Floats, total: int) -> Integers:
+    """Divide a row between lists by their shares, rounded up; less than 1e-6 of a point is none."""
+    return shorten_row(np.ceil(total * shares - 1e-6).astype(np.int64), total)
 
 
-def list_lengths_balanced(
-    codes: Integers, perplexity: float, strength: ArrayLike
-) -> tuple[Integers, Integers]:
-    """Return the lengths of both lists in ``balanced``: of ``3u``, from half to the share w."""
-    total = total_length(len(codes), perplexity)
-    halves = np.append((1 - per_label(strength, codes)) / 2, 0.0)[codes]
-    wanted = np.ceil((other_shares(codes, strength) + halves) * 3 * perplexity).astype(np.intp)
-    return _fill_lists(codes, total, np.minimum(wanted, total - 1))  # one for the own label
+def filled_row(wanted: Integers, has: Integers, total: int) -> Integers:
+    """Return list lengths: where one has too few candidates, the first others take the rest."""
+    row = np.minimum(wanted, has)
+    while row.sum() < total:
+        row[np.flatnonzero(row < has)[0]] += 1
+    return row
 
 
-def list_lengths_joint(codes: Integers, perplexity: float) -> tuple[Integers, Integers]:
-    """Return the lengths of both lists in ``joint`` before they are shortened: 5/3 u each."""
-    total = min(2 * int(np.ceil(5 / 3 * perplexity)), len(codes) - 1)
-    return _fill_lists(codes, total, np.full(len(codes), total // 2))
+def filled_lengths(codes: Integers, wanted: ArrayLike, patterns: tuple[int, ...]) -> Integers:
+    """Return the list lengths that the labels allow, n × P, for wanted ones per list or point."""
+    pattern = pattern_matrix(codes)
+    np.fill_diagonal(pattern, -1)  # a point is not its own neighbour
+    rows = np.broadcast_to(np.asarray(wanted), (len(codes), len(patterns)))
+    total = min(int(rows[0].sum()), len(codes) - 1)
+    has = [[(row == m).sum() for m in patterns] for row in pattern]
+    return np.array([filled_row(*row, total) for row in zip(rows, np.array(has), strict=True)])
 
 
 def neighbor_lists(
-    D2: Floats, codes: Integers, k_same: Integers, k_other: Integers
-) -> tuple[Integers, Integers]:
-    """Return rows of the nearest points that are not different, then of those that are.
-
-    Each list is ordered by distance, then index. The second result is where the second one starts.
-    """
-    different = are_different(codes)
+    D2: Floats, codes: Integers, lengths: Integers, patterns: tuple[int, ...]
+) -> Lists:
+    """Return the nearest points of each pattern, by distance, then index."""
+    pattern = pattern_matrix(codes)
     rows = []
     for i in range(len(codes)):
         order = np.argsort(D2[i], kind="stable")
         order = order[order != i]
-        other = different[i, order]
-        rows.append(np.concatenate([order[~other][: k_same[i]], order[other][: k_other[i]]]))
-    return np.array(rows), np.asarray(k_same)
+        found = [
+            order[pattern[i, order] == m][:k] for m, k in zip(patterns, lengths[i], strict=True)
+        ]
+        rows.append(np.concatenate(found))
+    return Lists(np.array(rows), np.asarray(lengths), patterns)
 
 
-def matched_shares(indices: Integers, n_same: Integers, codes: Integers) -> Floats:
-    """Return how often a point and its 30 nearest same-label neighbours are counterparts.
+def method_lists(
+    method: Method, D2: Floats, codes: Integers, perplexity: float, knob: Knob
+) -> Lists:
+    """Return the lists of a method, one for every pattern that occurs."""
+    patterns = patterns_of(codes)
+    wanted = wanted_lengths(method, codes, patterns, perplexity, knob)
+    return neighbor_lists(D2, codes, filled_lengths(codes, wanted, patterns), patterns)
+
+
+def matched_shares(D2: Floats, lists: Lists, codes: Integers) -> Floats:
+    """Return how often a point and its 30 nearest same-label neighbours are counterparts, n × C.
 
     That is, among the 15 nearest of another label; as a share of what random labels give, or 1.
     """
-    n, counts = len(codes), label_counts(codes)
+    matched = []
+    for column, differs in zip(
+        codes.T, differing_lists(lists.patterns, codes.shape[1]), strict=True
+    ):
+        near = [
+            [_nearest(D2[i], lists.split(i), chosen) for i in range(len(codes))]
+            for chosen in (~differs, differs)
+        ]
+        matched.append(_matched_in_column(*near, column))
+    return np.stack(matched, axis=1)
+
+
+def _nearest(d2: Floats, lists: list[Integers], chosen: NDArray[np.bool_]) -> Integers:
+    """Return the points of some lists, by distance."""
+    points = np.concatenate([k[: len(k) * c] for k, c in zip(lists, chosen, strict=True)])
+    return points[np.argsort(d2[points], kind="stable")]
+
+
+def _matched_in_column(same: list[Integers], other: list[Integers], column: Integers) -> Floats:
+    n, counts = len(column), label_counts(column)
     m = counts.sum()
     named, given = np.zeros(n), np.zeros(len(counts))
-    for i in np.flatnonzero(codes >= 0).tolist():
-        counterparts = indices[i, n_same[i] : n_same[i] + 15]
-        named[counterparts] += 1
-        given[codes[i]] += len(counterparts)
+    for i in np.flatnonzero(column >= 0).tolist():
+        named[other[i][:15]] += 1
+        given[column[i]] += len(other[i][:15])
     for i in range(n):
         expected = sum(
             given[label] / (m - counts[label])
             for label in range(len(counts))
-            if codes[i] >= 0 and label != codes[i] and counts[label] < m
+            if column[i] >= 0 and label != column[i] and counts[label] < m
         )
         named[i] = named[i] / expected if expected > 0 else 0.0
     matched = np.ones(n)
-    for i in range(n):
-        if codes[i] >= 0:
-            near = [j for j in indices[i, : min(n_same[i], 30)] if codes[j] >= 0]
-            matched[i] = min(1.0, float(np.mean(named[[i, *near]])))
+    for i in np.flatnonzero(column >= 0).tolist():
+        near = [j for j in same[i][:30] if column[j] >= 0]
+        matched[i] = min(1.0, float(np.mean(named[[i, *near]])))
     return matched

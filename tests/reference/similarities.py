@@ -1,4 +1,4 @@
-"""Bandwidths by perplexity, and the similarities of every method."""
+"""Bandwidths by perplexity, and the similarities of every method as dense rows, n × n."""
 
 from __future__ import annotations
 
@@ -6,20 +6,14 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import expit
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, log_softmax, logsumexp, softmax
 
 from . import neighbors
-from .neighbors import Floats, Integers, Metric
+from .neighbors import Floats, Integers, Knob, Lists, Method, Metric
 
 # The largest weight on other labels, as a logarithm; the native code has the same bound.
 MAX_LOG_WEIGHT = 700.0
-
-
-def log_softmax(logits: Floats) -> Floats:
-    """Return the logarithms of the distribution proportional to ``exp(logits)``."""
-    shifted = logits - logits.max(axis=-1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
 
 def entropy(logits: Floats) -> Floats:
@@ -131,218 +125,226 @@ def _nearest(
     return min(found, key=lambda pair: round(pair[0], 10))  # the first of equal ones
 
 
-def _row(d2: Floats, log_weights: Floats, tau: float) -> Floats:
+def _row(d2: Floats, log_weights: ArrayLike, tau: float) -> Floats:
     return np.exp(log_softmax(log_weights - tau * (d2 - d2.min())))
 
 
 def _plain_row(d2: Floats, perplexity: float) -> Floats:
-    zeros = np.zeros(len(d2))
-    return _row(d2, zeros, solve_precision(d2, zeros, perplexity)[0])
+    return _row(d2, 0.0, solve_precision(d2, np.zeros(len(d2)), perplexity)[0])
 
 
-def symmetrize(indices: Integers, rows: Floats) -> Floats:
-    """Return dense ``r_ij = (r_{j|i} + r_{i|j}) / 2n`` from rows over neighbour lists."""
-    n = len(indices)
-    dense = np.zeros((n, n))
-    np.put_along_axis(dense, indices, rows, axis=1)
-    return (dense + dense.T) / (2 * n)
+def symmetrize(rows: Floats) -> Floats:
+    """Return ``r_ij = (r_{j|i} + r_{i|j}) / 2n``."""
+    return (rows + rows.T) / (2 * len(rows))
 
 
-def tsne_rows(D2: Floats, indices: Integers, perplexity: float) -> Floats:
-    """Return ``p_{j|i}`` over the given neighbours."""
-    return np.array([_plain_row(D2[i, row], perplexity) for i, row in enumerate(indices)])
-
-
-def tsne_affinities(X: ArrayLike, perplexity: float, *, metric: Metric = "euclidean") -> Floats:
-    """Return the symmetric similarities of plain t-SNE over ``3u`` neighbours, n × n."""
-    D2 = neighbors.squared_distances(X, metric=metric)
-    k = np.full(len(D2), neighbors.total_length(len(D2), perplexity))
-    indices, _ = neighbors.neighbor_lists(D2, np.full(len(D2), -1), k, np.zeros_like(k))
-    return symmetrize(indices, tsne_rows(D2, indices, perplexity))
+def tsne_rows(D2: Floats, lists: Lists, perplexity: float) -> Floats:
+    """Return ``p_{j|i}`` over all lists together."""
+    rows = np.zeros(D2.shape)
+    for i, near in enumerate(lists.indices):
+        rows[i, near] = _plain_row(D2[i, near], perplexity)
+    return rows
 
 
 def revised_rows(
     D2: Floats,
-    indices: Integers,
+    lists: Lists,
     codes: Integers,
     perplexity: float,
-    beta: ArrayLike,
+    beta: Knob,
     *,
     bandwidth: Literal["r", "p"] = "r",
     scale: float = 1.0,
 ) -> Floats:
-    """Return ``r_{j|i} ∝ β p`` (same label or unlabelled) or ``α p`` (paper, section 3)."""
+    """Return ``r_{j|i} ∝ p Π_c`` β_c (same label or unlabelled) or α_c (paper, section 3)."""
     if bandwidth not in ("r", "p"):
         raise ValueError(f"bandwidth must be 'r' or 'p', got {bandwidth!r}")
-    both = neighbors.high_weights(codes, beta)
-    log_beta, log_alpha = (np.append(each, 0.0)[codes][:, None] for each in both)
-    weights = np.where(neighbors.are_different(codes), log_alpha, log_beta)
-    rows = []
-    for i, row in enumerate(indices):
-        d2, log_weights = D2[i, row], weights[i, row]
+    weights, rows = np.zeros(D2.shape), np.zeros(D2.shape)
+    for column, value in zip(codes.T, beta, strict=True):
+        both = neighbors.high_weights(column, value)
+        log_beta, log_alpha = (neighbors.per_point(each, column)[:, None] for each in both)
+        weights += np.where(neighbors.are_different(column), log_alpha, log_beta)
+    for i, near in enumerate(lists.indices):
+        d2, log_weights = D2[i, near], weights[i, near]
         if bandwidth == "r":
             tau, _ = search_precision(d2, log_weights, perplexity, scale)
         else:
-            tau, _ = solve_precision(d2, np.zeros(len(row)), perplexity)
-        rows.append(_row(d2, log_weights, tau))
-    return np.array(rows)
+            tau, _ = solve_precision(d2, np.zeros(len(near)), perplexity)
+        rows[i, near] = _row(d2, log_weights, tau)
+    return rows
 
 
-def revised_affinities(
-    X: ArrayLike,
-    codes: Integers,
-    perplexity: float,
-    beta: ArrayLike,
-    *,
-    bandwidth: Literal["r", "p"] = "r",
-    metric: Metric = "euclidean",
-) -> Floats:
-    """Return the symmetric similarities of revised conditional t-SNE, n × n."""
-    D2 = neighbors.squared_distances(X, metric=metric)
-    indices, _ = neighbors.neighbor_lists(D2, codes, *neighbors.list_lengths(codes, perplexity))
-    points = np.asarray(X, dtype=np.float64)
-    largest = float(np.abs(points - points.mean(axis=0)).max())
-    scale = 1.0 if metric == "cosine" else largest or 1.0
-    rows = revised_rows(D2, indices, codes, perplexity, beta, bandwidth=bandwidth, scale=scale)
-    return symmetrize(indices, rows)
+def natural_shares(D2: Floats, lists: Lists, perplexity: float) -> Floats:
+    """Return the share of every list without conditioning, n × P."""
+    rows = tsne_rows(D2, lists, max(1.0, perplexity))
+    return np.array([[row[k].sum() for k in lists.split(i)] for i, row in enumerate(rows)])
 
 
-def _split_perplexity(w: float, u: float, k_same: int, k_other: int) -> tuple[float, float]:
-    """Return the perplexities of both lists such that their mixture has perplexity u.
+def column_shares(shares: Floats, patterns: tuple[int, ...], n_columns: int) -> Floats:
+    """Return the share of the lists that differ in each column, n × C."""
+    return np.asarray(shares @ neighbors.differing_lists(patterns, n_columns).T)
 
-    They are ``(1 - w) u`` and ``w u`` unless a list is too short or its part is below one point.
+
+def filled_shares(shares: Floats, lengths: Integers) -> Floats:
+    """Return the shares of one row without empty lists; by length if all have none."""
+    there = np.where(lengths > 0, shares, 0.0)
+    there = there if there.sum() > 0 else lengths.astype(np.float64)
+    return np.asarray(there / there.sum())
+
+
+def split_perplexities(shares: Floats, u: float, lengths: Integers) -> Floats:
+    """Return the perplexities of the lists of one row such that their mixture has perplexity u.
+
+    They are ``w u`` times a factor, within 1 and the length of the list: the one that fits.
     """
-    if w in (0, 1):
-        return min(max(u, 1.0), float(k_same)), min(max(u, 1.0), float(k_other))
-    # The entropy of the mixture is h(w) + (1 - w) log u_same + w log u_other.
-    left = np.log(u) + w * np.log(w) + (1 - w) * np.log(1 - w)
-    log_other = np.clip(np.log(w * u), 0.0, np.log(k_other))
-    log_same = (left - w * log_other) / (1 - w)
-    if not 0 <= log_same <= np.log(k_same):
-        log_same = np.clip(log_same, 0.0, np.log(k_same))
-        with np.errstate(over="ignore"):  # by tiny shares
-            log_other = np.clip((left - (1 - w) * log_same) / w, 0.0, np.log(k_other))
-    return float(np.exp(log_same)), float(np.exp(log_other))
+    w = shares[shares > 0]
+    most = np.log(np.maximum(lengths, 1))
+    target = np.log(u) + (w * np.log(w)).sum()
+    own = np.log(np.where(shares > 0, shares, 1.0) * u)
+    low, high = -1000.0, 1000.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        reached = (shares * np.clip(own + middle, 0, most)).sum()
+        low, high = (middle, high) if reached < target else (low, middle)
+    return np.asarray(np.exp(np.clip(own + (low + high) / 2, 0, most)))
 
 
-def natural_log_odds(D2: Floats, indices: Integers, n_same: Integers) -> Floats:
-    """Return the log of the weight on the second list over that on the first, unconditioned."""
-    rows = tsne_rows(D2, indices, max(1.0, indices.shape[1] / 2))
-    other = np.arange(indices.shape[1]) >= n_same[:, None]
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log((rows * other).sum(axis=1)) - np.log((rows * ~other).sum(axis=1)))
-
-
-def split_rows(
-    D2: Floats, indices: Integers, n_same: Integers, shares: Floats, perplexity: float
-) -> Floats:
-    """Return rows ``(1 - w) p^same + w p^other``, each list calibrated separately."""
-    rows = []
-    for i, w in enumerate(shares):
-        lists = indices[i, : n_same[i]], indices[i, n_same[i] :]
-        w = 0.0 if len(lists[1]) == 0 else 1.0 if len(lists[0]) == 0 else float(w)
-        targets = _split_perplexity(w, perplexity, len(lists[0]), len(lists[1]))
-        parts = [
-            share * _plain_row(D2[i, members], target) if share else np.zeros(len(members))
-            for members, share, target in zip(lists, (1 - w, w), targets, strict=True)
-        ]
-        rows.append(np.concatenate(parts))
-    return np.array(rows)
+def split_rows(D2: Floats, lists: Lists, shares: Floats, perplexity: float) -> Floats:
+    """Return rows with their lists calibrated separately and mixed by their shares."""
+    rows = np.zeros(D2.shape)
+    for i, lengths in enumerate(lists.lengths):
+        filled = filled_shares(shares[i], lengths)
+        targets = split_perplexities(filled, perplexity, lengths)
+        for near, w, u in zip(lists.split(i), filled, targets, strict=True):
+            if w > 0:
+                rows[i, near] = w * _plain_row(D2[i, near], u)
+    return rows
 
 
 def balanced_rows(
-    D2: Floats,
-    indices: Integers,
-    n_same: Integers,
-    codes: Integers,
-    perplexity: float,
-    strength: ArrayLike,
+    D2: Floats, lists: Lists, codes: Integers, perplexity: float, strength: Knob
 ) -> Floats:
-    """Return the rows of ``balanced``: the share of other labels goes from natural to random."""
-    natural = expit(natural_log_odds(D2, indices, n_same))
-    t = np.append(neighbors.per_label(strength, codes), 0.0)[codes]
-    shares = natural + t * (neighbors.other_shares(codes, 1.0) - natural)
-    return split_rows(D2, indices, n_same, shares, perplexity)
+    """Return the rows of ``balanced``: the share of each column goes from natural to random."""
+    natural = natural_shares(D2, lists, lists.indices.shape[1] / 2)
+    shares = column_shares(natural, lists.patterns, codes.shape[1])
+    for share, column, t in zip(shares.T, codes.T, strength, strict=True):
+        share += neighbors.per_point(t, column) * (neighbors.random_shares(column) - share)
+    return split_rows(D2, lists, neighbors.product_shares(shares, lists.patterns), perplexity)
 
 
-def balanced_affinities(
-    X: ArrayLike,
-    codes: Integers,
-    perplexity: float,
-    strength: ArrayLike,
-    *,
-    metric: Metric = "euclidean",
-) -> Floats:
-    """Return the symmetric similarities of ``balanced``, n × n."""
-    D2 = neighbors.squared_distances(X, metric=metric)
-    lengths = neighbors.list_lengths_balanced(codes, perplexity, strength)
-    indices, n_same = neighbors.neighbor_lists(D2, codes, *lengths)
-    return symmetrize(indices, balanced_rows(D2, indices, n_same, codes, perplexity, strength))
-
-
-def solve_joint_weight(log_odds: Floats, target: float) -> float:
-    """Return the λ that brings the mean share of other labels to a target."""
+def solve_weight(log_odds: Floats, target: float) -> float:
+    """Return the λ that brings the mean share of other labels to a target; 0 without points."""
     low, high = -MAX_LOG_WEIGHT, MAX_LOG_WEIGHT
+    if len(log_odds) == 0 or abs(expit(log_odds).mean() - target) < 1e-13:
+        return 0.0
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (middle, high) if expit(log_odds + middle).mean() < target else (low, middle)
     return (low + high) / 2
 
 
-def joint_shares(log_odds: Floats, matched: Floats, codes: Integers, strength: ArrayLike) -> Floats:
-    """Return ``w_i = expit(log_odds_i + log max(matched_i, .02) + λ)``, with one λ per strength.
+def solve_weights(
+    log_weights: Floats, differs: NDArray[np.bool_], codes: Integers, targets: Floats
+) -> Floats:
+    """Return the λ of each column that brings its mean share over labelled points to a target.
 
-    Their mean over all labelled points is ``w0 + .65 s^.75 (w1 - w0)``, from natural to random.
+    Each is solved in turn, until none moves. A nested column gets no negative weight.
     """
-    labelled = codes >= 0
-    if not labelled.any():
-        return np.zeros(len(codes))
-    strengths = neighbors.per_label(strength, codes)
-    w0 = expit(log_odds[labelled]).mean()
-    w1 = neighbors.other_shares(codes, 1.0)[labelled].mean()
-    odds = log_odds + np.log(np.maximum(matched, 0.02))
-    targets = w0 + 0.65 * strengths**0.75 * (w1 - w0)
-    weights = [solve_joint_weight(odds[labelled], target) for target in targets]
-    added = np.append(weights, 0.0)[codes]
-    return np.where(labelled, expit(odds + added), 0.0)
+    free = list(range(codes.shape[1]))
+    inner = {a for a in free for b in free if a != b and neighbors.is_nested(codes, a, b)}
+    while True:
+        weights = np.zeros(codes.shape[1])
+        for _ in range(3000):
+            before = weights.copy()
+            for c in free:
+                weights[c] = 0
+                rows = (log_weights + weights @ differs)[codes[:, c] >= 0]
+                other, same = (
+                    logsumexp(np.where(chosen, rows, -np.inf), axis=1)
+                    for chosen in (differs[c], ~differs[c])
+                )
+                weights[c] = solve_weight(other - same, targets[c])
+            if np.abs(weights - before).max() < 1e-9:
+                break
+        negative = [c for c in free if c in inner and weights[c] < 0]
+        if not negative or len(free) == 1:
+            return weights
+        free.remove(min(negative, key=lambda c: float(weights[c])))
+
+
+def joint_shares(
+    natural: Floats, matched: Floats, patterns: tuple[int, ...], codes: Integers, strength: Knob
+) -> Floats:
+    """Return ``w_m ∝ W_m exp(Σ_c λ_c + log max(matched_c, .02))`` over the columns c of m.
+
+    The mean share of a column is ``w0 + .65 s^.75 (w1 - w0)``, from natural to random. The λ of
+    each combination of strengths are solved as if all labels had these strengths.
+    """
+    n_columns = codes.shape[1]
+    differs = neighbors.differing_lists(patterns, n_columns)
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(natural) + np.log(np.maximum(matched, 0.02)) @ differs
+    w0 = column_shares(natural, patterns, n_columns)
+    w1 = np.stack([neighbors.random_shares(column) for column in codes.T], axis=1)
+    known = codes >= 0
+    w0, w1 = ((w * known).sum(axis=0) / known.sum(axis=0).clip(1) for w in (w0, w1))
+    # A point without a label in a column goes with the first label there.
+    levels = np.stack(
+        [
+            np.append(neighbors.per_label(s, column), 0.0)[column.clip(0)]
+            for s, column in zip(strength, codes.T, strict=True)
+        ],
+        axis=1,
+    )
+    shares = np.zeros_like(natural)
+    for level in np.unique(levels, axis=0):
+        targets = w0 + 0.65 * level**0.75 * (w1 - w0)
+        weights = solve_weights(log_weights, differs, codes, targets)
+        rows = (levels == level).all(axis=1)
+        shares[rows] = softmax(log_weights[rows] + weights @ differs, axis=1)
+    return shares
 
 
 def joint_rows(
-    D2: Floats,
-    indices: Integers,
-    n_same: Integers,
-    codes: Integers,
-    perplexity: float,
-    strength: ArrayLike,
+    D2: Floats, lists: Lists, codes: Integers, perplexity: float, strength: Knob
 ) -> Floats:
-    """Return dense rows of ``joint``: both lists shortened to their shares of half the row."""
-    n, length = indices.shape
-    matched = neighbors.matched_shares(indices, n_same, codes)
-    shares = joint_shares(natural_log_odds(D2, indices, n_same), matched, codes, strength)
+    """Return the rows of ``joint``: all lists shortened to their shares of half the row."""
+    length = min(2 * int(np.ceil(5 / 3 * perplexity)), lists.indices.shape[1])
+    natural = natural_shares(D2, lists, length / 2)
+    matched = neighbors.matched_shares(D2, lists, codes)
+    shares = joint_shares(natural, matched, lists.patterns, codes, strength)
     total = (length + 1) // 2
-    dense = np.zeros((len(codes), len(codes)))
-    for i in range(n):
-        wanted = min(int(np.ceil(total * shares[i] - 1e-6)), total - 1) if n_same[i] else total
-        k_other = min(wanted, length - n_same[i])
-        k_same = min(total - k_other, n_same[i])
-        second = indices[i, n_same[i] : n_same[i] + total - k_same]
-        members = np.concatenate([indices[i, :k_same], second])
-        one, n_one = slice(i, i + 1), np.array([k_same])
-        dense[i, members] = split_rows(D2[one], members[None], n_one, shares[one], perplexity)[0]
-    return dense
+    kept, rows = np.zeros_like(lists.lengths), []
+    for i, lengths in enumerate(lists.lengths):
+        filled = filled_shares(shares[i], lengths)
+        if lengths[0]:  # the nearest point that differs in nothing stays, however small its share
+            filled[0] = max(filled[0], 2e-6 / total)
+        kept[i] = neighbors.filled_row(neighbors.divided_row(filled, total), lengths, total)
+        rows.append(np.concatenate([k[:m] for k, m in zip(lists.split(i), kept[i], strict=True)]))
+    return split_rows(D2, Lists(np.array(rows), kept, lists.patterns), shares, perplexity)
 
 
-def joint_affinities(
+def affinities(
+    method: Method,
     X: ArrayLike,
     codes: Integers,
     perplexity: float,
-    strength: ArrayLike,
+    knob: Knob = (),
     *,
+    bandwidth: Literal["r", "p"] = "r",
     metric: Metric = "euclidean",
 ) -> Floats:
-    """Return the symmetric similarities of ``joint``, n × n."""
-    D2 = neighbors.squared_distances(X, metric=metric)
-    lengths = neighbors.list_lengths_joint(codes, perplexity)
-    indices, n_same = neighbors.neighbor_lists(D2, codes, *lengths)
-    rows = joint_rows(D2, indices, n_same, codes, perplexity, strength)
-    return np.asarray((rows + rows.T) / (2 * len(codes)))
+    """Return the symmetric similarities of a method from features, n × n."""
+    points = np.asarray(X, dtype=np.float64)
+    D2 = neighbors.squared_distances(points, metric=metric)
+    if method == "tsne":
+        codes = np.full((len(points), 1), -1)
+    lists = neighbors.method_lists(method, D2, codes, perplexity, knob)
+    if method == "tsne":
+        return symmetrize(tsne_rows(D2, lists, perplexity))
+    given = D2, lists, codes, perplexity, knob
+    if method == "revised":
+        largest = float(np.abs(points - points.mean(axis=0)).max())
+        scale = 1.0 if metric == "cosine" else largest or 1.0
+        return symmetrize(revised_rows(*given, bandwidth=bandwidth, scale=scale))
+    return symmetrize(balanced_rows(*given) if method == "balanced" else joint_rows(*given))
