@@ -18,17 +18,20 @@ def clusters(n: int = 36, n_labels: int = 2, gap: float = 3.0, seed: int = 0) ->
     codes = rng.permutation(np.arange(n) % n_labels)
     X = rng.normal(size=(n, 4))
     X[:, 0] += gap * codes
-    return X, codes
+    return X, codes[:, None]
 
 
-def paper_lists(X: Any, codes: Any, perplexity: float) -> tuple[Any, Any]:
+def lists_of(method: Any, X: Any, codes: Any, u: float, strength: Any = 1.0) -> tuple[Any, Any]:
     D2 = formulas.squared_distances(X)
-    return D2, formulas.neighbor_lists(D2, codes, *formulas.list_lengths(codes, perplexity))[0]
+    return D2, formulas.method_lists(method, D2, codes, u, [strength] * codes.shape[1])
 
 
-def other_mass(rows: Any, indices: Any, codes: Any) -> Any:
-    other = (codes[indices] != codes[:, None]) & (codes[indices] >= 0) & (codes >= 0)[:, None]
-    return (rows * other).sum(axis=1)
+def other_mass(rows: Any, codes: Any) -> Any:
+    return (rows * formulas.are_different(codes[:, 0])).sum(axis=1)
+
+
+def perplexities(rows: Any) -> Any:
+    return np.array([formulas.perplexity(row) for row in rows])
 
 
 def test_stands_alone() -> None:
@@ -58,51 +61,65 @@ class TestNeighbors:
         cosine = formulas.squared_distances([[1, 0], [0, 5], [-2, 0], [3, 0]], metric="cosine")
         np.testing.assert_allclose(cosine[0], [0, 1, 4, 0], atol=1e-15)
 
-    def test_list_lengths(self) -> None:
-        # Six neighbours. Label 0: only two others. Label 1: one of its own and two unlabelled.
-        same, other = formulas.list_lengths(MIXED, 2.0)
-        assert same.tolist() == [4] * 6 + [3] * 2 + [6] * 2
-        assert (same + other).tolist() == [6] * 10
-        # An odd length gives the odd one to the same label; n - 1 bounds the sum.
-        same, other = formulas.list_lengths(np.array([0, 1] * 10), 3.0)
-        assert (same[0], other[0]) == (5, 4)
-        same, other = formulas.list_lengths(np.array([0, 1, 0, 1]), 3.0)
-        assert (same[0], other[0]) == (1, 2)
+    @pytest.mark.parametrize(
+        ("method", "u", "strength", "total", "other"),
+        [
+            # Label 0 has only two others; label 1 has one of its own and two unlabelled.
+            ("revised", 2.0, 1.0, 6, [2, 3, 0]),
+            # Shares 2/9 and 6/9 of six neighbours, rounded up; without strength half, as above.
+            ("balanced", 2.0, 1.0, 6, [2, 4, 0]),
+            ("balanced", 2.0, 0.0, 6, [2, 3, 0]),
+            ("balanced", 2.0, [1.0, 0.0], 6, [2, 3, 0]),
+            # 5/3 u = 4 points in each list; n - 1 bounds the sum.
+            ("joint", 2.4, 1.0, 8, [2, 5, 0]),
+            ("joint", 9.0, 1.0, 9, [2, 6, 0]),
+        ],
+    )
+    def test_list_lengths(
+        self, method: Any, u: float, strength: Any, total: int, other: list[int]
+    ) -> None:
+        _, lists = lists_of(method, np.zeros((10, 1)), MIXED[:, None], u, strength)
+        expected = np.repeat(other, [6, 2, 2])
+        np.testing.assert_array_equal(lists.lengths, np.stack([total - expected, expected], axis=1))
 
-    def test_list_lengths_balanced(self) -> None:
-        # Shares 2/9 and 6/9 of six neighbours, rounded up; unlabelled points have one list.
-        same, other = formulas.list_lengths_balanced(MIXED, 2.0, 1.0)
-        assert other.tolist() == [2] * 6 + [4] * 2 + [0] * 2
-        assert (same + other).tolist() == [6] * 10
-        # Without strength half of each, as in the paper, as far as they go.
-        same, other = formulas.list_lengths_balanced(MIXED, 2.0, 0.0)
-        assert other.tolist() == [2] * 6 + [3] * 2 + [0] * 2
-        # Of many labels, the own one keeps a point.
-        same, other = formulas.list_lengths_balanced(np.arange(60) % 30, 2.0, 1.0)
-        assert set(same) == {1} and set(other) == {5}
-        same, other = formulas.list_lengths_balanced(MIXED, 2.0, [1.0, 0.0])
-        assert other.tolist() == [2] * 6 + [3] * 2 + [0] * 2
+    def test_odd_rows_small_data_and_many_labels(self) -> None:
+        for method, codes, u, expected in (
+            ("revised", [0, 1] * 10, 3.0, [5, 4]),  # the odd one is of the same label
+            ("revised", [0, 1, 0, 1], 3.0, [1, 2]),
+            ("balanced", np.arange(60) % 30, 2.0, [1, 5]),  # the own label keeps a point
+        ):
+            column = np.array(codes)[:, None]
+            _, lists = lists_of(method, np.zeros((len(column), 1)), column, u)
+            assert (lists.lengths == expected).all()
 
-    def test_list_lengths_joint(self) -> None:
-        # 5/3 u = 4 points in each list, but label 0 has two others, and label 1 one of its own and
-        # two unlabelled; n - 1 bounds the sum.
-        same, other = formulas.list_lengths_joint(MIXED, 2.4)
-        assert other.tolist() == [2] * 6 + [5] * 2 + [0] * 2
-        assert (same + other).tolist() == [8] * 10
-        same, other = formulas.list_lengths_joint(MIXED, 9.0)
-        assert (same + other).tolist() == [9] * 10
+    def test_lists_of_several_columns(self) -> None:
+        codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [-1, 1]])
+        assert formulas.patterns_of(codes) == (0, 1, 2, 3)
+        assert formulas.pattern_matrix(codes)[0].tolist() == [0, 2, 1, 3, 2]
+        wanted = formulas.wanted_lengths("joint", codes, tuple(range(8)), 6.0, [])
+        assert wanted[0].tolist() == [5] * 8  # lists half as long if there are more than four
+        D2 = formulas.squared_distances([[0.0], [1], [2], [3], [0.5]])
+        lengths = formulas.filled_lengths(codes, [0, 1, 2, 1], (0, 1, 2, 3))
+        lists = formulas.neighbor_lists(D2, codes, lengths, (0, 1, 2, 3))
+        assert lists.indices[0].tolist() == [2, 4, 1, 3]
+        assert [near.tolist() for near in lists.split(0)] == [[], [2], [4, 1], [3]]
+        shares = formulas.product_shares(np.array([[0.5, 0.2]]), (0, 1, 3))
+        np.testing.assert_allclose(shares, [[0.4 / 0.9, 0.4 / 0.9, 0.1 / 0.9]])
+        assert formulas.is_nested(np.array([[0, 0], [1, 0], [2, 1], [3, -1]]), 0, 1)
+        assert not formulas.is_nested(codes, 0, 1)
 
     def test_neighbor_lists_order_and_ties(self) -> None:
         # Points 1, 2, 3 are equally far from 0, and 1 and 3 coincide; 4 is unlabelled.
         D2 = formulas.squared_distances([[0.0], [1.0], [-1.0], [1.0], [5.0]])
-        codes = np.array([0, 0, 1, 0, -1])
-        lengths = np.array([3, 3, 1, 3, 4]), np.array([1, 1, 3, 1, 0])
-        indices, n_same = formulas.neighbor_lists(D2, codes, *lengths)
-        assert indices[0].tolist() == [1, 3, 4, 2]
-        assert indices[1].tolist() == [3, 0, 4, 2]
-        assert indices[2].tolist() == [4, 0, 1, 3]
-        assert indices[4].tolist() == [1, 3, 0, 2]
-        assert n_same.tolist() == [3, 3, 1, 3, 4]
+        codes = np.array([0, 0, 1, 0, -1])[:, None]
+        lengths = np.array([[3, 1], [3, 1], [1, 3], [3, 1], [4, 0]])
+        indices = formulas.neighbor_lists(D2, codes, lengths, (0, 1)).indices
+        assert indices[[0, 1, 2, 4]].tolist() == [
+            [1, 3, 4, 2],
+            [3, 0, 4, 2],
+            [4, 0, 1, 3],
+            [1, 3, 0, 2],
+        ]
 
 
 class TestWeights:
@@ -190,18 +207,15 @@ class TestPrecision:
     def test_exact_and_smallest_by_brute_force(self, beta: float) -> None:
         X, codes = clusters()
         u = 4.0
-        D2, indices = paper_lists(X, codes, u)
-        log_beta, log_alpha = formulas.high_weights(codes, beta)
-        for i in range(12):
-            d2 = D2[i, indices[i]]
-            weights = np.where(codes[indices[i]] == codes[i], log_beta[0], log_alpha[0])
+        D2, lists = lists_of("revised", X, codes, u)
+        pairs = formulas.revised_weights(codes, [beta])
+        for i, near in enumerate(lists.indices[:12]):
+            d2, weights = D2[i, near], pairs[i, near]
             tau, reached = formulas.solve_precision(d2, weights, u)
             larger = tau * np.append(1.0, np.linspace(1 + 1e-6, 5, 4000))
-            logits = weights - larger[:, None] * d2
-            p = np.exp(logits - logits.max(axis=1, keepdims=True))
-            found = [formulas.perplexity(row / row.sum()) for row in p]
+            found = np.exp(formulas.entropy(weights - larger[:, None] * d2))
             assert reached and found[0] == pytest.approx(u, rel=1e-9)
-            assert max(found[1:]) < u
+            assert found[1:].max() < u
 
     def test_solution_of_the_authors_program(self) -> None:
         # Far points of great weight fill a wide kernel, near ones a narrow one: three solutions.
@@ -238,221 +252,215 @@ class TestPrecision:
             assert not expected[1]
 
 
-def all_affinities(X: Any, codes: Any, u: float, metric: Any) -> dict[str, Any]:
-    return {
-        "tsne": formulas.tsne_affinities(X, u, metric=metric),
-        "revised r": formulas.revised_affinities(X, codes, u, 1e-3, metric=metric),
-        "revised p": formulas.revised_affinities(X, codes, u, 1e-3, bandwidth="p", metric=metric),
-        "balanced": formulas.balanced_affinities(X, codes, u, 0.5, metric=metric),
-        "joint": formulas.joint_affinities(X, codes, u, 0.5, metric=metric),
-    }
+WAYS = [("tsne", "r"), ("revised", "r"), ("revised", "p"), ("balanced", "r"), ("joint", "r")]
 
 
+@pytest.mark.parametrize(("method", "bandwidth"), WAYS)
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-def test_similarities_are_a_symmetric_distribution(metric: Literal["euclidean", "cosine"]) -> None:
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_similarities_are_a_symmetric_distribution(
+    method: Any, bandwidth: Any, metric: Any, n_columns: int
+) -> None:
     X, codes = clusters(24, 3)
+    codes = np.stack([codes[:, 0], np.arange(24) % 2], axis=1)[:, :n_columns]
     codes[:4] = -1
-    for name, P in all_affinities(X, codes, 3.0, metric).items():
-        assert P.sum() == pytest.approx(1), name
-        assert (P >= 0).all() and (P == P.T).all() and not np.diag(P).any(), name
+    knob = [0.5, [0.01, 0.3]][:n_columns]
+    P = formulas.affinities(method, X, codes, 3.0, knob, bandwidth=bandwidth, metric=metric)
+    assert P.sum() == pytest.approx(1)
+    assert (P >= 0).all() and (P == P.T).all() and not np.diag(P).any()
 
 
-def test_without_labels_everything_is_tsne() -> None:
+@pytest.mark.parametrize(("method", "bandwidth"), WAYS[1:])
+def test_without_labels_everything_is_tsne(method: Any, bandwidth: Any) -> None:
     X, _ = clusters(20)
-    results = all_affinities(X, np.full(20, -1), 3.0, "euclidean")
-    # The rows of joint are shorter: 5 instead of 9 points.
-    D2, codes = formulas.squared_distances(X), np.full(20, -1)
-    indices, _ = formulas.neighbor_lists(D2, codes, np.full(20, 5), np.zeros(20, int))
-    shorter = formulas.symmetrize(indices, formulas.tsne_rows(D2, indices, 3.0))
-    np.testing.assert_allclose(results.pop("joint"), shorter, atol=1e-12)
-    for name, P in results.items():
-        np.testing.assert_allclose(P, results["tsne"], atol=1e-12, err_msg=name)
+    codes, D2 = np.full((20, 1), -1), formulas.squared_distances(X)
+    k = 5 if method == "joint" else 9  # the rows of joint are shorter
+    lists = formulas.neighbor_lists(D2, codes, np.full((20, 1), k), (0,))
+    expected = formulas.symmetrize(formulas.tsne_rows(D2, lists, 3.0))
+    P = formulas.affinities(method, X, codes, 3.0, [1e-3], bandwidth=bandwidth)
+    np.testing.assert_allclose(P, expected, atol=1e-12)
 
 
 def test_tsne_by_hand() -> None:
     # Three neighbours on a cross: all equally far from the centre, so p is uniform there.
     X = [[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]
-    D2 = formulas.squared_distances(X)
-    rows = formulas.tsne_rows(D2, np.array([[1, 2, 3]]), 2.0)
-    np.testing.assert_allclose(rows[0], 1 / 3)
+    D2, lists = lists_of("tsne", X, np.zeros((4, 1), int), 2.0)
+    np.testing.assert_allclose(formulas.tsne_rows(D2, lists, 2.0)[0], [0, 1 / 3, 1 / 3, 1 / 3])
 
 
 class TestRevised:
     def test_bandwidth_r_has_the_perplexity_and_p_the_ratio(self) -> None:
         X, codes = clusters()
-        D2, indices = paper_lists(X, codes, 4.0)
-        for row in formulas.revised_rows(D2, indices, codes, 4.0, 1e-3):
-            assert formulas.perplexity(row) == pytest.approx(4.0, rel=1e-9)
-        plain = formulas.revised_rows(D2, indices, codes, 4.0, 1.0, bandwidth="p")
-        weighted = formulas.revised_rows(D2, indices, codes, 4.0, 0.2, bandwidth="p")
-        np.testing.assert_allclose(plain, formulas.tsne_rows(D2, indices, 4.0))
+        given = *lists_of("revised", X, codes, 4.0), codes, 4.0
+        np.testing.assert_allclose(perplexities(formulas.revised_rows(*given, [1e-3])), 4.0)
+        plain, weighted = (
+            formulas.revised_rows(*given, [beta], bandwidth="p") for beta in (1.0, 0.2)
+        )
+        np.testing.assert_allclose(plain, formulas.tsne_rows(*given[:2], 4.0))
         # r = beta p or alpha p up to one factor a row: the odds of the labels move by beta/alpha.
-        share = formulas.rho(codes)
-        odds = [m / (1 - m) for m in (other_mass(r, indices, codes) for r in (plain, weighted))]
+        share = formulas.rho(codes[:, 0])
+        odds = [m / (1 - m) for m in (other_mass(rows, codes) for rows in (plain, weighted))]
         np.testing.assert_allclose(odds[1] / odds[0], (1 - 0.2 * share) / (1 - share) / 0.2)
 
     def test_scale_of_the_data(self) -> None:
         X, codes = clusters(30, gap=8.0)
-        D2, indices = paper_lists(X, codes, 3.0)
         scale = float(np.abs(X - X.mean(axis=0)).max())
-        rows = formulas.revised_rows(D2, indices, codes, 3.0, 1e-9, scale=scale)
-        expected = formulas.symmetrize(indices, rows)
-        np.testing.assert_array_equal(formulas.revised_affinities(X, codes, 3.0, 1e-9), expected)
-        far = 2.0**-40 * (X + 100)
-        np.testing.assert_allclose(
-            formulas.revised_affinities(far, codes, 3.0, 1e-9), expected, rtol=1e-6, atol=1e-12
-        )
+        given = *lists_of("revised", X, codes, 3.0), codes, 3.0, [1e-9]
+        expected = formulas.symmetrize(formulas.revised_rows(*given, scale=scale))
+        found = formulas.affinities("revised", X, codes, 3.0, [1e-9])
+        np.testing.assert_array_equal(found, expected)
+        far = formulas.affinities("revised", 2.0**-40 * (X + 100), codes, 3.0, [1e-9])
+        np.testing.assert_allclose(far, expected, rtol=1e-6, atol=1e-12)
 
     def test_unlabelled_points_are_plain_and_as_neighbors_weigh_as_the_own_label(self) -> None:
         X, codes = clusters(20)
         codes[:5] = -1
-        D2, indices = paper_lists(X, codes, 3.0)
-        plain = formulas.tsne_rows(D2, indices, 3.0)
-        rows = formulas.revised_rows(D2, indices, codes, 3.0, 1e-3, bandwidth="p")
+        D2, lists = lists_of("revised", X, codes, 3.0)
+        plain = formulas.tsne_rows(D2, lists, 3.0)
+        rows = formulas.revised_rows(D2, lists, codes, 3.0, [1e-3], bandwidth="p")
         np.testing.assert_allclose(rows[:5], plain[:5])
-        i = 5
-        unlabelled = np.flatnonzero(codes[indices[i]] < 0)[0]
-        same = np.flatnonzero(codes[indices[i]] == codes[i])[0]
-        other = np.flatnonzero((codes[indices[i]] != codes[i]) & (codes[indices[i]] >= 0))[0]
-        ratio = (rows[i] / plain[i])[[same, unlabelled, other]]
-        assert ratio[0] == pytest.approx(ratio[1])
-        log_beta, log_alpha = formulas.high_weights(codes, 1e-3)
-        expected = np.exp(log_beta[codes[i]] - log_alpha[codes[i]])
-        assert ratio[0] / ratio[2] == pytest.approx(expected)
+        near, own = lists.indices[5], codes[5, 0]
+        of_near = codes[near, 0]
+        unlabelled, same, other = (
+            rows[5, near[chosen][0]] / plain[5, near[chosen][0]]
+            for chosen in (of_near < 0, of_near == own, of_near == 1 - own)
+        )
+        assert same == pytest.approx(unlabelled)
+        log_beta, log_alpha = formulas.high_weights(codes[:, 0], 1e-3)
+        assert same / other == pytest.approx(np.exp(log_beta[own] - log_alpha[own]))
+
+    def test_columns_multiply(self) -> None:
+        codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+        weights = formulas.revised_weights(codes, [0.5, [0.1, 0.2]])
+        (a, b), (c, d) = (
+            [w[0] for w in formulas.high_weights(codes[:, k], beta)]
+            for k, beta in enumerate((0.5, [0.1, 0.2]))
+        )
+        np.testing.assert_allclose(weights[0], [a + c, a + d, b + c, b + d])
 
     @pytest.mark.parametrize("bandwidth", ["r", "p"])
     def test_tiny_beta(self, bandwidth: Literal["r", "p"]) -> None:
         X, codes = clusters(20)
-        D2, indices = paper_lists(X, codes, 3.0)
-        rows = formulas.revised_rows(D2, indices, codes, 3.0, 1e-300, bandwidth=bandwidth)
+        D2, lists = lists_of("revised", X, codes, 3.0)
+        rows = formulas.revised_rows(D2, lists, codes, 3.0, [1e-300], bandwidth=bandwidth)
         np.testing.assert_allclose(rows.sum(axis=1), 1)
         if bandwidth == "p":
-            assert other_mass(rows, indices, codes) == pytest.approx(1)
+            assert other_mass(rows, codes) == pytest.approx(1)
 
 
 class TestBalanced:
-    def rows(self, codes: Any, u: float, strength: Any) -> tuple[Any, Any, Any]:
-        """Conditional rows, their neighbours, and the share of other labels in plain ones."""
-        X = np.random.default_rng(5).normal(size=(len(codes), 4))
-        D2 = formulas.squared_distances(X)
-        lengths = formulas.list_lengths_balanced(codes, u, strength)
-        indices, n_same = formulas.neighbor_lists(D2, codes, *lengths)
-        plain = formulas.tsne_rows(D2, indices, indices.shape[1] / 2)
-        rows = formulas.balanced_rows(D2, indices, n_same, codes, u, strength)
-        return rows, indices, other_mass(plain, indices, codes)
+    def rows(self, column: Any, u: float, strength: Any) -> tuple[Any, Any]:
+        """Conditional rows, and the share of other labels in plain ones."""
+        X, codes = np.random.default_rng(5).normal(size=(len(column), 4)), column[:, None]
+        D2, lists = lists_of("balanced", X, codes, u, strength)
+        plain = formulas.tsne_rows(D2, lists, lists.indices.shape[1] / 2)
+        rows = formulas.balanced_rows(D2, lists, codes, u, [strength])
+        return rows, other_mass(plain, codes)
 
     @pytest.mark.parametrize("strength", [0.0, 0.02, 0.5, 1.0, [0.3, 0.9]])
     def test_share_and_perplexity_are_exact(self, strength: Any) -> None:
-        codes = np.array([0] * 30 + [1] * 15 + [-1] * 5)
-        rows, indices, natural = self.rows(codes, 6.0, strength)
-        t = np.append(np.broadcast_to(strength, 2), 0.0)[codes]
+        column = np.repeat([0, 1, -1], [30, 15, 5])
+        rows, natural = self.rows(column, 6.0, strength)
+        t = formulas.per_point(strength, column)
         random = np.repeat([15 / 49, 30 / 49, 0], [30, 15, 5])
         expected = natural + t * (random - natural)
-        np.testing.assert_allclose(other_mass(rows, indices, codes), expected)
-        for row in rows:
-            assert formulas.perplexity(row) == pytest.approx(6.0, rel=1e-9)
+        np.testing.assert_allclose(other_mass(rows, column[:, None]), expected)
+        np.testing.assert_allclose(perplexities(rows), 6.0)
 
     def test_less_than_one_point_of_other_labels(self) -> None:
         # 5 % of the weight is 0.3 of six points.
-        D2 = formulas.squared_distances(np.random.default_rng(0).normal(size=(21, 3)))
-        codes = np.arange(21) % 2
-        same, other = formulas.list_lengths(codes, 6.0)
-        indices, n_same = formulas.neighbor_lists(D2, codes, same, other)
-        rows = formulas.split_rows(D2, indices, n_same, np.full(21, 0.05), 6.0)
-        np.testing.assert_allclose(other_mass(rows, indices, codes), 0.05)
-        for row in rows:
-            assert formulas.perplexity(row) == pytest.approx(6.0, rel=1e-9)
+        codes = np.arange(21)[:, None] % 2
+        X = np.random.default_rng(0).normal(size=(21, 3))
+        given = lists_of("revised", X, codes, 6.0)
+        rows = formulas.split_rows(*given, np.tile([0.95, 0.05], (21, 1)), 6.0)
+        np.testing.assert_allclose(other_mass(rows, codes), 0.05)
+        np.testing.assert_allclose(perplexities(rows), 6.0)
 
     def test_the_other_list_makes_up_for_a_short_one(self) -> None:
-        codes = np.array([0] * 30 + [1] * 2)
-        rows, indices, natural = self.rows(codes, 6.0, 0.7)
+        column = np.repeat([0, 1], [30, 2])
+        rows, natural = self.rows(column, 6.0, 0.7)
         expected = natural + 0.7 * (30 / 31 - natural)
-        np.testing.assert_allclose(other_mass(rows, indices, codes)[30:], expected[30:])
+        np.testing.assert_allclose(other_mass(rows, column[:, None])[30:], expected[30:])
         assert formulas.perplexity(rows[31]) == pytest.approx(6.0, rel=1e-9)
 
     def test_less_than_one_point_of_the_own_label(self) -> None:
         # Twenty labels leave 5 % of the mass, 0.3 of six points, to the own one.
-        codes = np.arange(60) % 20
-        rows, indices, _ = self.rows(codes, 6.0, 1.0)
-        np.testing.assert_allclose(other_mass(rows, indices, codes), 57 / 59)
-        for row in rows:
-            assert formulas.perplexity(row) == pytest.approx(6.0, rel=1e-9)
+        column = np.arange(60) % 20
+        rows, _ = self.rows(column, 6.0, 1.0)
+        np.testing.assert_allclose(other_mass(rows, column[:, None]), 57 / 59)
+        np.testing.assert_allclose(perplexities(rows), 6.0)
 
     def test_empty_lists(self) -> None:
-        rows, indices, _ = self.rows(np.arange(12), 3.0, 0.2)
-        np.testing.assert_allclose(other_mass(rows, indices, np.arange(12)), 1)
-        rows, *_ = self.rows(np.zeros(12, int), 3.0, 1.0)
-        for row in rows:
-            assert formulas.perplexity(row) == pytest.approx(3.0, rel=1e-9)
+        rows, _ = self.rows(np.arange(12), 3.0, 0.2)
+        np.testing.assert_allclose(other_mass(rows, np.arange(12)[:, None]), 1)
+        rows, _ = self.rows(np.zeros(12, int), 3.0, 1.0)
+        np.testing.assert_allclose(perplexities(rows), 3.0)
 
 
 class TestJoint:
-    def lists(self, X: Any, codes: Any, u: float) -> tuple[Any, Any, Any]:
-        D2 = formulas.squared_distances(X)
-        return D2, *formulas.neighbor_lists(D2, codes, *formulas.list_lengths_joint(codes, u))
-
-    def mass(self, rows: Any, codes: Any) -> Any:
-        different = (codes[:, None] != codes) & (codes >= 0) & (codes >= 0)[:, None]
-        return (rows * different).sum(axis=1)
-
     def test_share_reaches_its_target(self) -> None:
         X, codes = clusters()
         codes[:6] = -1
-        D2, indices, n_same = self.lists(X, codes, 4.0)
-        labelled = codes >= 0
-        n_other = [(labelled & (codes != code)).sum() for code in codes[labelled]]
-        half = indices.shape[1] / 2
-        w0 = other_mass(formulas.tsne_rows(D2, indices, half), indices, codes)[labelled].mean()
-        w1 = np.mean(n_other) / (len(codes) - 1)
+        D2, lists = lists_of("joint", X, codes, 4.0)
+        known = codes[:, 0] >= 0
+        w0 = formulas.natural_shares(D2, lists, lists.indices.shape[1] / 2)[known, 1].mean()
+        w1 = formulas.random_shares(codes[:, 0])[known].mean()
         for strength in (0.0, 0.4, 1.0):
-            rows = formulas.joint_rows(D2, indices, n_same, codes, 4.0, strength)
-            share = self.mass(rows, codes)[labelled].mean()
-            assert share == pytest.approx(w0 + 0.65 * strength**0.75 * (w1 - w0), rel=1e-9)
-            assert not self.mass(rows, codes)[~labelled].any()
-
-    def test_rows_are_short_and_have_the_perplexity(self) -> None:
-        X, codes = clusters()
-        D2, indices, n_same = self.lists(X, codes, 4.0)
-        for strength in (0.0, 0.4, 1.0):
-            for row in formulas.joint_rows(D2, indices, n_same, codes, 4.0, strength):
-                assert np.count_nonzero(row) <= 7  # of 5/3 u, rounded up
-                assert formulas.perplexity(row[row > 0]) == pytest.approx(4.0, rel=1e-6)
+            rows = formulas.joint_rows(D2, lists, codes, 4.0, [strength])
+            share = other_mass(rows, codes)
+            assert share[known].mean() == pytest.approx(
+                w0 + 0.65 * strength**0.75 * (w1 - w0), rel=1e-9
+            )
+            assert not share[~known].any()
+            assert (np.count_nonzero(rows, axis=1) <= 7).all()  # of 5/3 u, rounded up
+            np.testing.assert_allclose(perplexities(rows), 4.0, rtol=1e-6)
 
     def test_strength_per_label(self) -> None:
         X, codes = clusters()
-        D2, indices, n_same = self.lists(X, codes, 4.0)
-        rows = formulas.joint_rows(D2, indices, n_same, codes, 4.0, [0.2, 0.8])
+        given = *lists_of("joint", X, codes, 4.0), codes, 4.0
+        rows = formulas.joint_rows(*given, [[0.2, 0.8]])
         for code, strength in enumerate([0.2, 0.8]):
-            alone = formulas.joint_rows(D2, indices, n_same, codes, 4.0, strength)
-            np.testing.assert_allclose(rows[codes == code], alone[codes == code])
+            alone, own = formulas.joint_rows(*given, [strength]), codes[:, 0] == code
+            np.testing.assert_allclose(rows[own], alone[own])
+
+    def test_weights_of_two_columns(self) -> None:
+        rng = np.random.default_rng(0)
+        codes = rng.integers(0, 2, size=(40, 2))
+        log_weights = rng.normal(size=(40, 4))
+        differs = formulas.differing_lists((0, 1, 2, 3), 2)
+        weights = formulas.solve_weights(log_weights, differs, codes, np.array([0.3, 0.6]))
+        shares = np.exp(log_weights + weights @ differs)
+        shares /= shares.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose((shares @ differs.T).mean(axis=0), [0.3, 0.6])
+        # A nested column that is above its target gets no weight.
+        codes[:, 1] += 2 * codes[:, 0]
+        weights = formulas.solve_weights(log_weights, differs, codes, np.array([0.9, 0.1]))
+        assert weights[1] == 0 < weights[0]
 
     def test_points_that_nobody_names_get_little(self) -> None:
-        codes = np.array([0, 0, 0, 1, 1, 1])
-        log_odds = np.zeros(6)
-        matched = np.array([1, 1, 0, 1, 1, 1.0])
-        shares = formulas.joint_shares(log_odds, matched, codes, 1.0)
-        odds = shares / (1 - shares)
+        codes = np.repeat([0, 1], 3)[:, None]
+        matched = np.array([1, 1, 0, 1, 1, 1.0])[:, None]
+        shares = formulas.joint_shares(np.full((6, 2), 0.5), matched, (0, 1), codes, [1.0])
+        odds = shares[:, 1] / shares[:, 0]
         assert odds[2] == pytest.approx(0.02 * odds[0])
         np.testing.assert_allclose(odds[[1, 3, 4, 5]], odds[0])
 
     def test_matched_by_hand(self) -> None:
         # Point 0 is named by both of the other label, point 1 by none.
         indices = np.array([[1, 2], [0, 2], [3, 0], [2, 0]])
-        codes = np.array([0, 0, 1, 1])
-        matched = formulas.matched_shares(indices, np.ones(4, int), codes)
+        D2, codes = np.zeros((4, 4)), np.array([0, 0, 1, 1])[:, None]
+        both = formulas.Lists(indices, np.ones((4, 2), int), (0, 1))
         # Named 2, 0, 2, 0 times where 1 is expected; the mean of each with its own neighbour.
-        assert matched.tolist() == [1.0, 1.0, 1.0, 1.0]
-        alone = formulas.matched_shares(indices[:, 1:], np.zeros(4, int), codes)
-        assert alone.tolist() == [1.0, 0.0, 1.0, 0.0]
-        missing = formulas.matched_shares(indices, np.array([1, 1, 1, 2]), np.array([0, 0, 1, -1]))
-        assert missing[3] == 1
+        assert formulas.matched_shares(D2, both, codes)[:, 0].tolist() == [1, 1, 1, 1]
+        other = formulas.Lists(indices[:, 1:], np.tile([0, 1], (4, 1)), (0, 1))
+        assert formulas.matched_shares(D2, other, codes)[:, 0].tolist() == [1, 0, 1, 0]
+        codes[3] = -1
+        assert formulas.matched_shares(D2, both, codes)[3, 0] == 1
 
     def test_out_of_reach(self) -> None:
         X, codes = clusters(24, gap=1e4)
-        D2, indices, n_same = self.lists(X, codes, 2.0)
-        rows = formulas.joint_rows(D2, indices, n_same, codes, 2.0, 1.0)
+        rows = formulas.joint_rows(*lists_of("joint", X, codes, 2.0), codes, 2.0, [1.0])
         np.testing.assert_allclose(rows.sum(axis=1), 1)
-        assert np.isfinite(rows).all()
 
     def test_odds(self) -> None:
         assert formulas.joint_odds([0.0, 0.5, 1.0]) == pytest.approx([1, 10**0.5, 100])
@@ -478,7 +486,7 @@ class TestLayout:
     def test_gradient_by_finite_differences(self, dims: int, dof: float, conditioned: bool) -> None:
         X, codes = clusters(12, 2)
         codes[0] = -1
-        P = formulas.tsne_affinities(X, 2.0)
+        P = formulas.affinities("tsne", X, codes, 2.0)
         weights = formulas.low_weights(codes, [0.1, 0.01]) if conditioned else None
         Y = np.random.default_rng(2).normal(size=(12, dims))
         expected = np.empty_like(Y)

@@ -13,12 +13,11 @@ from typing import Any
 import matplotlib
 import numpy as np
 from pictures import DPI, GRID, INK, Cells, made_up, style_chart
-from scipy.special import expit
 
 from ctsne import pl
 from ctsne.affinity import joint_affinities, joint_odds
-from ctsne.affinity.balanced import natural_log_odds
-from ctsne.labels import encode_column
+from ctsne.affinity.shares import natural_log_shares
+from ctsne.labels import encode_column, encode_labels
 from ctsne.neighbors import find_neighbors, joint_lengths
 from ctsne.neighbors.alignment import align_points
 from ctsne.pl.palette import METHOD_COLORS
@@ -47,12 +46,16 @@ def joint_shares() -> Any:
         {"batch 1": (0.0, 0.0), "batch 2": (0.0, 1.5)},
         without=("batch 2", ALONE),
     )
-    labels = encode_column(cells.batch)
-    found = find_neighbors(cells.X, labels, lengths=joint_lengths((0, 1), PERPLEXITY))
+    labels = encode_labels(cells.batch)
+    lengths = joint_lengths((0, 1), PERPLEXITY)
+    found = find_neighbors(cells.X, labels, lengths=lengths)
     figure, axes = plt.subplots(1, 4, figsize=(9.2, 3.0), layout="constrained")
-    natural = expit(natural_log_odds(found, labels, n_jobs=1))
+    shares = natural_log_shares(found, labels, perplexity=lengths[0], n_jobs=1)
+    natural = np.exp(shares[:, 1])
     for ax, strength in zip(axes, STRENGTHS, strict=False):
-        result = joint_affinities(found, labels, perplexity=PERPLEXITY, strength=strength)
+        result = joint_affinities(
+            found, labels, perplexity=PERPLEXITY, strength=[np.full(2, strength)]
+        )
         for kind, marker in MARKERS.items():
             own = cells.type == kind
             points = ax.scatter(

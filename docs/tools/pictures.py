@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ctsne import ConditionalTSNE, pl
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import laplacian
-from ctsne.labels import encode_column
+from ctsne.labels import encode_labels
 from ctsne.neighbors import find_neighbors, paper_lengths
 from ctsne.sweep import sweep
 from experiments.similarity_profile import similarity_profile
@@ -137,24 +137,22 @@ def pull() -> Any:
     """Draw how much the neighbours of one point pull, before and after conditioning."""
     cells = sheets()
     point = _middle(cells)
-    labels = encode_column(cells.batch)
+    labels = encode_labels(cells.batch)
     found = find_neighbors(cells.X, labels, lengths=paper_lengths((0, 1), PERPLEXITY))
-    squared = formulas.squared_distances(cells.X)
-    lists = (squared, found.indices)
+    lists = (
+        formulas.squared_distances(cells.X),
+        formulas.Lists(found.indices, found.lengths, found.patterns),
+    )
+    conditioned = (*lists, labels.codes, PERPLEXITY)
     rows = {
         "before": formulas.tsne_rows(*lists, PERPLEXITY),
-        "revised, beta 1e-20": formulas.revised_rows(
-            *lists, labels.codes, PERPLEXITY, 1e-20, scale=found.scale
-        ),
-        "balanced, strength 1": formulas.balanced_rows(
-            *lists, found.lengths[:, 0], labels.codes, PERPLEXITY, 1.0
-        ),
+        "revised, beta 1e-20": formulas.revised_rows(*conditioned, [1e-20], scale=found.scale),
+        "balanced, strength 1": formulas.balanced_rows(*conditioned, [1.0]),
     }
+    near = found.indices[point]
     figure, axes = plt.subplots(1, len(rows), figsize=(9, 3.2), sharey=True, layout="constrained")
     for ax, (title, row) in zip(axes, rows.items(), strict=True):
-        similarity_profile(
-            found.distances[point], row[point], cells.batch[found.indices[point]], ax=ax
-        )
+        similarity_profile(found.distances[point], row[point, near], cells.batch[near], ax=ax)
         ax.set_title(title, loc="left", fontsize="medium", pad=40)
         if ax is not axes[-1]:
             ax.get_legend().remove()

@@ -9,35 +9,31 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from ctsne import _native
 from ctsne.affinity import tsne_affinities
 from ctsne.affinity.rows import Rows
-from ctsne.labels import Column, encode_column
 from ctsne.neighbors import Neighbors, find_neighbors
 
 from .. import reference as formulas
-from .methods import balanced_affinities, revised_affinities
+from ..random_columns import as_columns
+from .methods import Floats, as_reference, similarities
 
-Floats = NDArray[np.float64]
 
-
-def star(distances: Any, n_same: int) -> tuple[Neighbors, Column]:
+def star(distances: Any, n_same: int) -> Neighbors:
     """Point 0 with the given neighbours, the first ``n_same`` of its own label; 1.. likewise."""
     k = len(distances)
     indices = np.array([np.delete(np.arange(k + 1), i) for i in range(k + 1)], np.int32)
     rows = np.tile(np.asarray(distances, np.float32), (k + 1, 1))
     lengths = np.tile(np.array([n_same, k - n_same], np.int32), (k + 1, 1))
-    labels = encode_column(["own"] * (n_same + 1) + ["other"] * (k - n_same))
-    return Neighbors(indices, rows, lengths, (0, 1), 1.0), labels
+    return Neighbors(indices, rows, lengths, (0, 1), 1.0)
 
 
 def weighted(
     distances: Any, n_same: int, log_weights: tuple[float, float], u: float, scale: float
 ) -> tuple[tuple[float, bool], tuple[float, bool], Floats, Floats]:
     """Bandwidth of point 0 here and in the reference, with the row's squares and weights."""
-    neighbors, _ = star(distances, n_same)
+    neighbors = star(distances, n_same)
     neighbors = replace(neighbors, scale=scale)
     rows = Rows(neighbors, np.tile(log_weights, (len(distances) + 1, 1)), n_jobs=1)
     precision, reached = rows.bandwidths(u, weighted=True)
@@ -48,9 +44,7 @@ def weighted(
 
 
 def perplexity_at(tau: float, d2: Floats, weights: Floats) -> float:
-    logits = weights - tau * (d2 - d2.min())
-    row = np.exp(logits - logits.max())
-    return formulas.perplexity(row / row.sum())
+    return formulas.perplexity(formulas.row_at(tau, d2, weights))
 
 
 @given(
@@ -111,7 +105,7 @@ def test_perplexity_that_is_almost_reached() -> None:
 def test_perplexity_without_weights(k: int, seed: int, exponent: float) -> None:
     rng = np.random.default_rng(seed)
     distances = 10 ** (exponent + rng.uniform(-5, 5, size=k))
-    neighbors, _ = star(distances, k)
+    neighbors = star(distances, k)
     for u in (1.0, 1.0 + 0.3 * k, 0.999 * k):
         found = tsne_affinities(neighbors, perplexity=max(u, 1.0)).diagnostics
         reached = max(u, 1.0) <= k
@@ -121,57 +115,52 @@ def test_perplexity_without_weights(k: int, seed: int, exponent: float) -> None:
 
 def test_sigma_is_that_of_the_rows() -> None:
     rng = np.random.default_rng(1)
-    X, names = rng.normal(size=(60, 3)), np.array(["a", "b", "c"])[rng.integers(3, size=60)]
-    labels = encode_column(np.where(rng.random(60) < 0.1, None, names.astype(object)))
+    X, labels = rng.normal(size=(60, 3)), as_columns(rng.choice([-1, *[0, 1, 2] * 3], size=60))
     neighbors = find_neighbors(X, labels, lengths=(9, 9))
-    d2 = neighbors.distances.astype(np.float64) ** 2
-    other = np.arange(18) >= neighbors.lengths[:, :1]
-    log_beta, log_alpha = (
-        np.append(weights, 0)[labels.codes][:, None]
-        for weights in formulas.high_weights(labels.codes, 1e-3)
-    )
-    weights = np.where(other, log_alpha, log_beta)
-    found = revised_affinities(neighbors, labels, perplexity=6, beta=1e-3)
-    rows = np.exp(weights - d2 / (2 * found.diagnostics.sigma[:, None] ** 2))
-    rows /= rows.sum(axis=1, keepdims=True)
-    np.testing.assert_array_equal(found.diagnostics.sigma, found.diagnostics.sigma_other)
-    expected = formulas.symmetrize(neighbors.indices, rows)
+    D2, lists = as_reference(neighbors)
+    weights = formulas.revised_weights(labels.codes, [1e-3])
+    found = similarities("revised r", neighbors, labels, 6.0, 1e-3)
+    sigma = found.diagnostics.sigma
+    np.testing.assert_array_equal(sigma, found.diagnostics.sigma_other)
+    rows = np.zeros((60, 60))
+    for i, near in enumerate(lists.indices):
+        rows[i, near] = formulas.row_at(0.5 / sigma[i] ** 2, D2[i, near], weights[i, near])
+    expected = formulas.symmetrize(rows)
     np.testing.assert_allclose(found.matrix.toarray(), expected, rtol=1e-6, atol=1e-12)
 
-    mixed = balanced_affinities(neighbors, labels, perplexity=6, strength=0.6)
-    diagnostics = mixed.diagnostics
-    sigma = np.where(other, diagnostics.sigma_other[:, None], diagnostics.sigma[:, None])
-    rows = np.exp(-d2 / (2 * sigma**2))
-    share = diagnostics.other_share[:, None]
-    for part, mass in ((other, share), (~other, 1 - share)):
-        total = np.where(part, rows, 0).sum(axis=1, keepdims=True)
-        rows = np.where(part, rows * mass / np.where(total > 0, total, 1), rows)
-    expected = formulas.symmetrize(neighbors.indices, rows)
-    np.testing.assert_allclose(mixed.matrix.toarray(), expected, rtol=1e-6, atol=1e-12)
+    found = similarities("balanced", neighbors, labels, 6.0, 0.6)
+    diagnostics, rows = found.diagnostics, np.zeros((60, 60))
+    for i, share in enumerate(diagnostics.other_share):
+        both = diagnostics.sigma[i], diagnostics.sigma_other[i]
+        for near, mass, sigma in zip(lists.split(i), (1 - share, share), both, strict=True):
+            if len(near):
+                rows[i, near] = mass * formulas.row_at(0.5 / sigma**2, D2[i, near])
+    expected = formulas.symmetrize(rows)
+    np.testing.assert_allclose(found.matrix.toarray(), expected, rtol=1e-6, atol=1e-12)
 
 
 def test_scale_of_the_data_does_not_matter() -> None:
     rng = np.random.default_rng(2)
     X, names = rng.normal(size=(50, 3)), list("ab") * 25
+    scales = (1.0, 2.0**50, 2.0**-50)
     results = [
-        revised_affinities(
-            find_neighbors(scale * X, names, lengths=(9, 9)), names, perplexity=6, beta=1e-9
+        similarities(
+            "revised r", find_neighbors(scale * X, names, lengths=(9, 9)), names, 6.0, 1e-9
         )
-        for scale in (1.0, 2.0**50, 2.0**-50)
+        for scale in scales
     ]
-    for scale, found in zip((1.0, 2.0**50, 2.0**-50), results, strict=True):
+    sigma = results[0].diagnostics.sigma
+    for scale, found in zip(scales, results, strict=True):
         np.testing.assert_allclose(found.matrix.data, results[0].matrix.data, rtol=1e-6)
-        np.testing.assert_allclose(
-            found.diagnostics.sigma / scale, results[0].diagnostics.sigma, rtol=1e-6
-        )
+        np.testing.assert_allclose(found.diagnostics.sigma / scale, sigma, rtol=1e-6)
 
 
 def test_weights_of_lists() -> None:
-    neighbors, _ = star([1.0, 1.0, 1.0], 2)
+    neighbors = star([1.0, 1.0, 1.0], 2)
     weights = Rows(neighbors, n_jobs=1).list_weights(np.full(4, 0.7))
     np.testing.assert_allclose(weights[:, 1] - weights[:, 0], np.log(0.5))
     for n_same, empty in ((0, 0), (3, 1)):
-        neighbors, _ = star([1.0, 1.0, 1.0], n_same)
+        neighbors = star([1.0, 1.0, 1.0], n_same)
         weights = Rows(neighbors, n_jobs=1).list_weights(np.ones(4))
         assert (weights[:, empty] == -np.inf).all() and np.isfinite(weights[:, 1 - empty]).all()
 

@@ -30,7 +30,9 @@ def random_rows(n: int, k: int, seed: int) -> tuple[Any, Any]:
 def test_equals_the_reference(n: int, part: float, seed: int) -> None:
     indices, rows = random_rows(n, 1 + int(part * (n - 2)), seed)
     matrix = symmetric_matrix(indices, rows, 1)
-    expected = formulas.symmetrize(indices, rows.astype(np.float64))
+    dense = np.zeros((n, n))
+    np.put_along_axis(dense, indices, rows.astype(np.float64), axis=1)
+    expected = formulas.symmetrize(dense)
     np.testing.assert_allclose(matrix.toarray(), expected, rtol=2e-7, atol=1e-36)
     assert matrix.shape == (n, n) and matrix.dtype == np.float32
     assert matrix.has_canonical_format and (matrix.data > 0).all()

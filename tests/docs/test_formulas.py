@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import approx_fprime
 
 from ctsne.affinity import beta_from_odds, joint_odds
-from ctsne.labels import encode_column
+from ctsne.labels import encode_column, encode_labels
 from ctsne.neighbors.alignment import align_points, commuting_share
 
 from .. import reference as formulas
@@ -47,16 +47,15 @@ def _labels() -> list[Any]:
 
 
 def test_revised_shifts_log_odds() -> None:
-    lengths = formulas.list_lengths(LABEL, U)
-    indices, _ = formulas.neighbor_lists(D2, LABEL, *lengths)
+    codes = LABEL[:, None]
+    lists = formulas.method_lists("revised", D2, codes, U, [])
     beta = 1e-3
     alpha = (1 - beta * RHO) / (1 - RHO)
     known = LABEL >= 0
     shares = []
-    for each in (1.0, beta):
-        rows = formulas.revised_rows(D2, indices, LABEL, U, each, bandwidth="p")
-        other = np.take_along_axis(DIFFER, indices, axis=1)
-        shares.append((rows * other).sum(axis=1)[known])
+    for value in (1.0, beta):
+        rows = formulas.revised_rows(D2, lists, codes, U, [value], bandwidth="p")
+        shares.append((rows * DIFFER).sum(axis=1)[known])
     w0, w = shares
     assert np.allclose(w / (1 - w), alpha / beta * w0 / (1 - w0), rtol=1e-4)
 
@@ -65,13 +64,13 @@ def test_odds_and_beta() -> None:
     s = np.array([0.0, 0.5, 1.0])
     omega = 10 ** (2 * s**2)
     assert np.allclose(joint_odds(s), omega)
-    labels = encode_column(_labels())
     beta = 1 / (1 + RHO * (omega - 1))
-    assert np.allclose(beta_from_odds(labels, omega), beta)
+    assert np.allclose(beta_from_odds(encode_labels(_labels()), [omega]), beta)
     assert np.allclose(RHO * omega * beta + (1 - RHO) * beta, 1)  # the published constraint
     for count, odds in ((2, 19), (26, 235)):
-        many = encode_column(np.arange(count * 10_000) % count)
-        assert beta_from_odds(many, float(odds)).item() == pytest.approx(0.1, rel=1e-3)
+        many = encode_labels(np.arange(count * 10_000) % count)
+        (found,) = beta_from_odds(many, [np.array(odds)])
+        assert found == pytest.approx(0.1, rel=1e-3)
 
 
 def test_commuting_score() -> None:

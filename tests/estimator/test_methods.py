@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
-from ctsne.affinity import beta_from_odds, joint_odds
+from ctsne.affinity import joint_odds
 from ctsne.datasets import Synthetic, make_synthetic
-from ctsne.labels import encode_labels
 
 from .. import reference as formulas
 from .helpers import METHODS, WAYS, make, name
@@ -31,15 +30,9 @@ def test_affinities_and_loss_are_the_references(way: dict[str, Any], dof: float)
     codes = np.array([-1 if label is None else int(label == "orange") for label in labels])
     method = way["method"]
     strength = way.get("strength", {"joint": 0.6}.get(method, 1.0))
-    if method == "revised":
-        bandwidth = way.get("bandwidth", "r")
-        P = formulas.revised_affinities(made.X, codes, 5, 0.01, bandwidth=bandwidth)
-    elif method == "balanced":
-        P = formulas.balanced_affinities(made.X, codes, 5, strength)
-    elif method == "joint":
-        P = formulas.joint_affinities(made.X, codes, 5, strength)
-    else:
-        P = formulas.tsne_affinities(made.X, 5)
+    above = "tsne" if method == "original" else method
+    knob, bandwidth = [0.01 if method == "revised" else strength], way.get("bandwidth", "r")
+    P = formulas.affinities(above, made.X, codes[:, None], 5, knob, bandwidth=bandwidth)
     np.testing.assert_allclose(model.affinities_.toarray(), P, atol=1e-6, rtol=1e-3)
     odds = way.get("odds", formulas.joint_odds(strength) if method == "joint" else 1.0)
     own = 0.01 if method == "original" else formulas.beta_from_odds(codes, odds).item()
@@ -92,8 +85,7 @@ def test_odds_are_the_beta_of_the_map(data: Synthetic, method: str) -> None:
     def mapped(**parameters: Any) -> Any:
         return make(method=method, **parameters).fit_transform(data.X, labels=data.known)
 
-    (beta,) = beta_from_odds(encode_labels(data.known), [np.array(5.0)])
-    beta = beta.item()
+    beta = formulas.beta_from_odds((data.known == "orange").astype(int), 5.0).item()
     np.testing.assert_array_equal(mapped(odds=5), mapped(beta_low=beta))
     np.testing.assert_array_equal(mapped(odds=1), mapped(beta_low=1))
     equal = mapped(odds={"blue": 5, "orange": 5.0})

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctsne.labels import Labels
 from ctsne.neighbors import (
     Neighbors,
     balanced_lengths,
@@ -32,51 +31,49 @@ from ..random_columns import Codes, as_columns, column_codes
 
 
 @st.composite
-def one_column(draw: st.DrawFn) -> tuple[Any, Labels, float]:
-    """Labels of one column, tiny ones and missing ones too, and a perplexity."""
-    n = draw(st.integers(2, 60))
-    codes = draw(st.lists(st.integers(-1, 7), min_size=n, max_size=n))
-    labels = as_columns(np.array(codes))
-    perplexity = draw(st.floats(1, n - 1) | st.integers(1, n - 1).map(float))
-    return labels.codes[:, 0], labels, perplexity
+def any_codes(draw: st.DrawFn) -> Codes:
+    """Up to three columns, or one with tiny labels and any number of missing ones."""
+    if draw(st.booleans()):
+        return draw(column_codes(fewest_columns=1, least=4))
+    return np.array(draw(st.lists(st.integers(-1, 7), min_size=2, max_size=60)))[:, None]
 
 
-@given(one_column(), st.floats(0, 1), st.booleans())
-def test_lengths_with_one_column(problem: Any, strength: float, per_label: bool) -> None:
-    codes, labels, perplexity = problem
-    knob = strength ** np.arange(labels.columns[0].n_labels) if per_label else strength
-    balanced = balanced_lengths(labels, (0, 1), perplexity, [knob])
-    for wanted, expected in (
-        (paper_lengths((0, 1), perplexity), formulas.list_lengths(codes, perplexity)),
-        (joint_lengths((0, 1), perplexity), formulas.list_lengths_joint(codes, perplexity)),
-        (balanced, formulas.list_lengths_balanced(codes, perplexity, knob)),
-    ):
-        found = fill_lengths(wanted, labels, (0, 1), len(codes))
-        np.testing.assert_array_equal(found.T, expected)
+@given(any_codes(), st.floats(0, 1), st.floats(0, 1), st.booleans())
+def test_lengths_are_those_of_the_reference(
+    codes: Codes, part: float, strength: float, per_label: bool
+) -> None:
+    labels, n = as_columns(codes), len(codes)
+    patterns = occurring_patterns(labels)
+    perplexity = 1 + part * (n - 2)
+    knob: list[Any] = [strength] * labels.n_columns
+    if per_label:
+        knob = [strength ** np.arange(column.n_labels) for column in labels.columns]
+    for method, wanted in {
+        "revised": paper_lengths(patterns, perplexity),
+        "joint": joint_lengths(patterns, perplexity),
+        "balanced": balanced_lengths(labels, patterns, perplexity, knob),
+    }.items():
+        expected = formulas.wanted_lengths(method, labels.codes, patterns, perplexity, knob)
+        np.testing.assert_array_equal(np.broadcast_to(wanted, expected.shape), expected)
+        found = fill_lengths(wanted, labels, patterns, n)
+        filled = formulas.filled_lengths(labels.codes, wanted, patterns)
+        np.testing.assert_array_equal(found, filled)
         assert found.dtype == np.int32
 
 
-@given(column_codes(), st.floats(1, 8), st.floats(0, 1))
-def test_lengths_of_balanced_with_several_columns(
+@given(column_codes(fewest_columns=1), st.floats(1, 8), st.floats(0, 1))
+def test_lists_of_balanced_are_near_their_shares(
     codes: Codes, perplexity: float, strength: float
 ) -> None:
     labels = as_columns(codes)
     patterns = occurring_patterns(labels)
-    knob = [np.full(column.n_labels, strength) for column in labels.columns]
-    lengths = balanced_lengths(labels, patterns, perplexity, knob)
-    np.testing.assert_array_equal(
-        lengths, balanced_lengths(labels, patterns, perplexity, [strength] * len(knob))
-    )
+    lengths = balanced_lengths(labels, patterns, perplexity, [strength] * labels.n_columns)
     u = min(perplexity, (len(codes) - 1) / 3)
-    total = min(ceil(3 * u), len(codes) - 1)
-    assert (lengths.sum(axis=1) == total).all() and (lengths >= 0).all()
-    shares = []
-    for c in range(labels.n_columns):
-        random = formulas.other_shares(labels.codes[:, c], 1.0)
-        half = np.where(labels.codes[:, c] >= 0, (1 - strength) / 2, 0.0)
-        shares.append(strength * random + half)
-    wanted = formulas.independent_shares(np.stack(shares, axis=1), patterns)
-    np.testing.assert_allclose(product_shares(np.stack(shares, axis=1), patterns), wanted)
+    assert (lengths.sum(axis=1) == min(ceil(3 * u), len(codes) - 1)).all() and (lengths >= 0).all()
+    random = np.stack([formulas.random_shares(column) for column in labels.codes.T], axis=1)
+    shares = strength * random + np.where(labels.codes >= 0, (1 - strength) / 2, 0.0)
+    wanted = formulas.product_shares(shares, patterns)
+    np.testing.assert_allclose(product_shares(shares, patterns), wanted)
     # Rounded up, so that rows are at most one point from their share for every list.
     assert (np.abs(lengths - 3 * u * wanted) <= len(patterns)).all()
     assert (lengths[:, 0] > 0)[wanted[:, 0] > 1e-9].all()

@@ -31,9 +31,8 @@ def test_same_as_the_reference(codes: Codes, k: int, seed: int) -> None:
     np.put_along_axis(D2, found.indices, found.distances.astype(float), axis=1)
     matched = matched_shares(found, labels)
     assert matched.shape == (len(X), labels.n_columns)
-    expected = formulas.columns_matched(
-        D2, found.indices, found.lengths, found.patterns, labels.codes
-    )
+    lists = formulas.Lists(found.indices, found.lengths, found.patterns)
+    expected = formulas.matched_shares(D2, lists, labels.codes)
     np.testing.assert_allclose(matched, expected, rtol=1e-12, atol=1e-12)
     assert ((matched >= 0) & (matched <= 1)).all()
 

@@ -57,7 +57,8 @@ def check(
 ) -> None:
     """Compare with the reference's lists of the same lengths."""
     D2 = formulas.squared_distances(X, metric=metric)
-    indices, _ = formulas.neighbor_lists(D2, codes, found.lengths[:, 0], found.lengths[:, -1])
+    lists = formulas.neighbor_lists(D2, codes[:, None], found.lengths, found.patterns)
+    indices = lists.indices
     if metric == "euclidean":  # directions are rounded, and equal angles may order either way
         np.testing.assert_array_equal(found.indices, indices)
     distances = np.sqrt(D2)
@@ -111,7 +112,7 @@ def test_lists_are_the_nearest_of_each_pattern(codes: Codes, seed: int, k: int, 
     D2, patterns = formulas.squared_distances(X), formulas.patterns_of(labels.codes)
     wanted = rng.integers(0, k + 1, size=len(patterns)) + 1
     lengths = formulas.filled_lengths(labels.codes, wanted, patterns)
-    expected = formulas.pattern_lists(D2, labels.codes, lengths, patterns)
+    expected = formulas.neighbor_lists(D2, labels.codes, lengths, patterns).indices
     found = find_neighbors(X, labels, lengths=wanted, patterns=patterns)
     np.testing.assert_array_equal(found.lengths, lengths)
     np.testing.assert_array_equal(found.indices, expected)

@@ -143,11 +143,7 @@ def squared_distances(X: ArrayLike, *, metric: Metric = "euclidean") -> Floats:
     rows = np.asarray(X, dtype=np.float64)
     if metric == "euclidean":
         return np.array([((rows - row) ** 2).sum(axis=1) for row in rows])
-    if metric != "cosine":
-        raise ValueError(f"metric must be 'euclidean' or 'cosine', got {metric!r}")
     norms = np.sqrt((rows**2).sum(axis=1, keepdims=True))
-    if (norms == 0).any():
-        raise ValueError("metric='cosine' needs a direction for every row, got a row of zeros")
     return (squared_distances(rows / norms) / 2) ** 2  # 1 - cos is |a - b|² / 2 of unit rows
 
 
@@ -197,11 +193,13 @@ def divided_row(shares: Floats, total: int) -> Integers:
     return shorten_row(np.ceil(total * shares - 1e-6).astype(np.int64), total)
 
 
-def filled_row(wanted: Integers, has: Integers, total: int) -> Integers:
-    """Return list lengths: where one has too few candidates, the first others take the rest."""
+def filled_row(wanted: ArrayLike, has: ArrayLike, total: int) -> Integers:
+    """Return the list lengths of a row: what lists do not have, the first others take."""
     row = np.minimum(wanted, has)
     while row.sum() < total:
         row[np.flatnonzero(row < has)[0]] += 1
+    while row.sum() > total:
+        row[np.flatnonzero(row)[-1]] -= 1
     return row
 
 

@@ -18,7 +18,7 @@ MAX_LOG_WEIGHT = 700.0
 
 def entropy(logits: Floats) -> Floats:
     """Return the entropy of the distribution proportional to ``exp(logits)``."""
-    log_p = log_softmax(logits)
+    log_p = log_softmax(logits, axis=-1)
     return np.asarray(-(np.exp(log_p) * log_p).sum(axis=-1))
 
 
@@ -38,7 +38,7 @@ def _precision_grid(x: Floats, log_weights: Floats) -> Floats:
     if np.ptp(log_weights) == 0:
         return coarse
     # Strong weights switch a row from one list to the other within a tiny range of precisions.
-    log_p = log_softmax(log_weights - coarse[:, None] * x)
+    log_p = log_softmax(log_weights - coarse[:, None] * x, axis=-1)
     counts = np.maximum(log_p[1:], log_p[:-1]) > -40
     jumps = (np.abs(np.diff(log_p, axis=0)) * counts).max(axis=1)
     ends = np.cumsum(np.append(0, np.ceil(jumps / 0.3).clip(1)))
@@ -125,12 +125,13 @@ def _nearest(
     return min(found, key=lambda pair: round(pair[0], 10))  # the first of equal ones
 
 
-def _row(d2: Floats, log_weights: ArrayLike, tau: float) -> Floats:
+def row_at(tau: float, d2: Floats, log_weights: ArrayLike = 0.0) -> Floats:
+    """Return the row of a precision."""
     return np.exp(log_softmax(log_weights - tau * (d2 - d2.min())))
 
 
 def _plain_row(d2: Floats, perplexity: float) -> Floats:
-    return _row(d2, 0.0, solve_precision(d2, np.zeros(len(d2)), perplexity)[0])
+    return row_at(solve_precision(d2, np.zeros(len(d2)), perplexity)[0], d2)
 
 
 def symmetrize(rows: Floats) -> Floats:
@@ -146,6 +147,16 @@ def tsne_rows(D2: Floats, lists: Lists, perplexity: float) -> Floats:
     return rows
 
 
+def revised_weights(codes: Integers, beta: Knob) -> Floats:
+    """Return the log weight of every pair, n × n: in each column β, or α where it differs."""
+    weights = np.zeros((len(codes), len(codes)))
+    for column, value in zip(codes.T, beta, strict=True):
+        both = neighbors.high_weights(column, value)
+        log_beta, log_alpha = (neighbors.per_point(each, column)[:, None] for each in both)
+        weights += np.where(neighbors.are_different(column), log_alpha, log_beta)
+    return weights
+
+
 def revised_rows(
     D2: Floats,
     lists: Lists,
@@ -156,21 +167,15 @@ def revised_rows(
     bandwidth: Literal["r", "p"] = "r",
     scale: float = 1.0,
 ) -> Floats:
-    """Return ``r_{j|i} ∝ p Π_c`` β_c (same label or unlabelled) or α_c (paper, section 3)."""
-    if bandwidth not in ("r", "p"):
-        raise ValueError(f"bandwidth must be 'r' or 'p', got {bandwidth!r}")
-    weights, rows = np.zeros(D2.shape), np.zeros(D2.shape)
-    for column, value in zip(codes.T, beta, strict=True):
-        both = neighbors.high_weights(column, value)
-        log_beta, log_alpha = (neighbors.per_point(each, column)[:, None] for each in both)
-        weights += np.where(neighbors.are_different(column), log_alpha, log_beta)
+    """Return ``r_{j|i} ∝ Π_c β_c p`` (same label or unlabelled) or α_c p (paper, section 3)."""
+    weights, rows = revised_weights(codes, beta), np.zeros(D2.shape)
     for i, near in enumerate(lists.indices):
         d2, log_weights = D2[i, near], weights[i, near]
         if bandwidth == "r":
             tau, _ = search_precision(d2, log_weights, perplexity, scale)
         else:
             tau, _ = solve_precision(d2, np.zeros(len(near)), perplexity)
-        rows[i, near] = _row(d2, log_weights, tau)
+        rows[i, near] = row_at(tau, d2, log_weights)
     return rows
 
 
@@ -237,7 +242,7 @@ def solve_weight(log_odds: Floats, target: float) -> float:
     low, high = -MAX_LOG_WEIGHT, MAX_LOG_WEIGHT
     if len(log_odds) == 0 or abs(expit(log_odds).mean() - target) < 1e-13:
         return 0.0
-    for _ in range(100):
+    for _ in range(55):
         middle = (low + high) / 2
         low, high = (middle, high) if expit(log_odds + middle).mean() < target else (low, middle)
     return (low + high) / 2
