@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -358,14 +359,12 @@ def comparable(name: str, content: bytes) -> object:
     """Return the bytes of a file, or of a sweep's maps and index all but the time they took."""
     if not re.search(r"/(map-[0-9a-f]+|sweep)\.npz$", name):
         return content
-    with np.load(io.BytesIO(content)) as arrays:
-        found: dict[str, object] = {
-            key: (each.dtype.str, each.shape, each.tobytes()) for key, each in arrays.items()
-        }
-        text = "sweep" if name.endswith("/sweep.npz") else "facts"
-        facts = json.loads(str(arrays[text]))
-    for each in facts.get("maps", [facts]):
-        del each["seconds"]
+    text = "sweep.json" if name.endswith("/sweep.npz") else "map.json"
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        found: dict[str, object] = {key: archive.read(key) for key in archive.namelist()}
+        facts = json.loads(archive.read(text))
+    for entry in facts.get("maps", [facts]):
+        del entry["seconds"]
     return {**found, text: facts}
 
 
