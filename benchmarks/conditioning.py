@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from simulate import simulate
 
 from ctsne.affinity import Affinities, revised_affinities
-from ctsne.labels import Column, encode_column
-from ctsne.labels.columns import join_columns
+from ctsne.labels import Labels, encode_labels
 from ctsne.layout import Layout, Schedule, pair_weights
 from ctsne.neighbors import find_neighbors
 
@@ -56,12 +55,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def compare(arguments: Any) -> list[dict[str, Any]]:
     """Advance the three maps in turns and time them."""
     X, names, _ = simulate(arguments.n, d=arguments.d, n_labels=arguments.labels, random_state=0)
-    labels = encode_column(names)
+    labels = encode_labels(names)
     say(f"similarities of {arguments.n} points ...")
     jobs, perplexity = arguments.jobs, arguments.perplexity
     usual = _similarities(X, labels, round(1.5 * perplexity), perplexity, jobs)
     short = _similarities(X, labels, arguments.short, min(perplexity, 0.8 * arguments.short), jobs)
-    weights = pair_weights(join_columns(["label"], [labels]), [arguments.beta])
+    weights = pair_weights(labels, [arguments.beta])
     start = 1e-4 * X[:, :2] / X[:, 0].std()  # the columns are already principal components
     schedule = Schedule(
         early_exaggeration_iter=EARLY_ITERATIONS,
@@ -86,13 +85,14 @@ def compare(arguments: Any) -> list[dict[str, Any]]:
 
 
 def _similarities(
-    X: NDArray[np.float32], labels: Column, length: int, perplexity: float, jobs: int
+    X: NDArray[np.float32], labels: Labels, length: int, perplexity: float, jobs: int
 ) -> Affinities:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # small labels
         neighbors = find_neighbors(X, labels, lengths=(length, length), n_jobs=jobs)
+        beta = np.full(labels.columns[0].n_labels, _BETA_ABOVE)
         return revised_affinities(
-            neighbors, labels, perplexity=perplexity, beta=_BETA_ABOVE, bandwidth="p", n_jobs=jobs
+            neighbors, labels, perplexity=perplexity, beta=[beta], bandwidth="p", n_jobs=jobs
         )
 
 

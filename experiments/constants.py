@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -20,19 +20,22 @@ DATASETS = ("synthetic", "kang_muscat", "isolet", "pancreas3")
 STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 LEVELS = (0.5, 0.7, 0.85)
 AS_IS = "as it is"
-# What is changed: a constant of a module, and its value.
+# What is changed: a constant, in the modules that use it, and its value.
 VARIANTS: dict[str, tuple[str, float] | None] = {
     AS_IS: None,
-    "odds of 1: similarities alone": ("ctsne.affinity.joint.ODDS_DECADES", 0.0),
-    "odds up to 10": ("ctsne.affinity.joint.ODDS_DECADES", 1.0),
-    "odds up to 1000": ("ctsne.affinity.joint.ODDS_DECADES", 3.0),
+    "odds of 1: similarities alone": ("ctsne.affinity.weights.ODDS_DECADES", 0.0),
+    "odds up to 10": ("ctsne.affinity.weights.ODDS_DECADES", 1.0),
+    "odds up to 1000": ("ctsne.affinity.weights.ODDS_DECADES", 3.0),
     "reach 0: repulsion alone": ("ctsne.affinity.weights.REACH", 0.0),
     "reach .4": ("ctsne.affinity.weights.REACH", 0.4),
     "reach .9": ("ctsne.affinity.weights.REACH", 0.9),
     "target linear in the strength": ("ctsne.affinity.weights.LEVEL_POWER", 1.0),
-    "matching ignored": ("ctsne.affinity.joint.LEAST_MATCHED", 1.0),
-    "least matched .2": ("ctsne.affinity.joint.LEAST_MATCHED", 0.2),
-    "rows of 3 u neighbours": ("ctsne.methods.JOINT_LENGTH", 3.0),
+    "matching ignored": ("ctsne.affinity.shares.LEAST_MATCHED", 1.0),
+    "least matched .2": ("ctsne.affinity.shares.LEAST_MATCHED", 0.2),
+    "rows of 3 u neighbours": (
+        "ctsne.neighbors.lists.JOINT_LENGTH ctsne.affinity.similarities.JOINT_LENGTH",
+        3.0,
+    ),
 }
 # Types that only one label has, with and without matching.
 PRIVATE = {"kang_muscat": (AS_IS, "matching ignored"), "synthetic": (AS_IS, "matching ignored")}
@@ -63,7 +66,10 @@ def changed(variant: str) -> Iterator[None]:
     if change is None:
         yield
         return
-    with patch(*change):
+    names, value = change
+    with ExitStack() as stack:
+        for name in names.split():
+            stack.enter_context(patch(name, value))
         yield
 
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from ctsne import pl
 from ctsne.affinity import tsne_affinities
 from ctsne.evaluate import adjusted_rnx, laplacian, map_neighbors
-from ctsne.labels import encode_column
-from ctsne.labels.columns import join_columns
+from ctsne.labels import encode_labels
 from ctsne.layout import Layout, Schedule, pair_weights
 from ctsne.neighbors import find_neighbors
 
@@ -88,14 +87,13 @@ def run(output: Path) -> None:
 
 def _similarities(data: common.Data, variant: Variant) -> sp.csr_array:
     neighbors = find_neighbors(data.X, lengths=variant.k)
-    return tsne_affinities(neighbors, perplexity=variant.perplexity, n_jobs=-1).matrix
+    return tsne_affinities(neighbors, perplexity=variant.perplexity).matrix
 
 
 def _map(
     data: common.Data, matrix: sp.csr_array, start: NDArray[np.float64], beta: float
 ) -> NDArray[np.float32]:
-    labels = encode_column(data.known)
-    weights = pair_weights(join_columns(["label"], [labels]), [beta])
+    weights = pair_weights(encode_labels(data.known), [beta])
     layout = Layout(matrix, start, Schedule(), weights=weights)
     layout.run(common.N_ITER)
     return layout.embedding

@@ -12,7 +12,7 @@ from similarity_profile import similarity_profile
 
 from ctsne.affinity import revised_affinities
 from ctsne.evaluate import expected_laplacian
-from ctsne.labels import encode_column
+from ctsne.labels import encode_labels
 from ctsne.neighbors import find_neighbors, paper_lengths
 
 # The picture shows a point with several bandwidths at this beta. With the paper's 1e-4, hardly any
@@ -29,11 +29,11 @@ Floats = NDArray[np.float64]
 def run(output: Path) -> None:
     """Count the bandwidths of every point at every beta, and draw those of one point."""
     data = common.load_paper()
-    labels = encode_column(data.known)
+    labels = encode_labels(data.known)
     lengths = paper_lengths((0, 1), common.PERPLEXITY)
     neighbors = find_neighbors(data.X, labels, lengths=lengths)
     squared = neighbors.distances.astype(np.float64) ** 2
-    across = labels.codes[neighbors.indices] != labels.codes[:, None]
+    across = data.known[neighbors.indices] != data.known[:, None]
 
     several, rows = {}, []
     for beta in BETAS:
@@ -41,7 +41,7 @@ def run(output: Path) -> None:
         found = [_solutions(d2, w) for d2, w in zip(squared, weights, strict=True)]
         several[beta] = np.array([len(each) > 1 for each in found])
         taken = revised_affinities(
-            neighbors, labels, perplexity=common.PERPLEXITY, beta=beta, bandwidth="r"
+            neighbors, labels, perplexity=common.PERPLEXITY, beta=[np.full(2, beta)], bandwidth="r"
         ).diagnostics.sigma
         widest = [
             np.argmin(np.abs(np.log(found[i] / taken[i]))) == len(found[i]) - 1

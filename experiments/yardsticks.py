@@ -155,7 +155,7 @@ def bbknn_tsne(
         )
     # A perplexity equal to the number of neighbours means equal weights.
     target = perplexity if weights == "calibrated" else length
-    similar = tsne_affinities(neighbors, perplexity=target, n_jobs=-1).matrix
+    similar = tsne_affinities(neighbors, perplexity=target).matrix
     rng = np.random.default_rng(random_state)
     init = "pca" if start is None else start(features)
     positions = start_positions(init, 2, X=features, matrix=similar, rng=rng)
