@@ -46,9 +46,9 @@ def test_every_public_module_has_a_page(tool: Tool, tmp_path: Path) -> None:
     module = tool("api_pages")
     module.write(tmp_path)
     overview = (tmp_path / "api.md").read_text()
-    for name in {"ConditionalTSNE", "evaluate", "sweep", "tl", "pl", "report", "neighbors"}:
+    for name in {"ConditionalTSNE", "evaluate", "sweep", "tl", "pl", "report", "labels"}:
         assert name in overview
-    for name in ("evaluate", "sweep", "tl", "pl", "report", "neighbors"):
+    for name in ("evaluate", "sweep", "tl", "pl", "report", "labels"):
         page = (tmp_path / f"api-{name}.md").read_text()
         assert all(f"   {each}\n" in page for each in import_module(f"ctsne.{name}").__all__)
 
