@@ -2,7 +2,7 @@
 
 import ast
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -252,35 +252,6 @@ class TestPrecision:
             assert not expected[1]
 
 
-WAYS = [("tsne", "r"), ("revised", "r"), ("revised", "p"), ("balanced", "r"), ("joint", "r")]
-
-
-@pytest.mark.parametrize(("method", "bandwidth"), WAYS)
-@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
-@pytest.mark.parametrize("n_columns", [1, 2])
-def test_similarities_are_a_symmetric_distribution(
-    method: Any, bandwidth: Any, metric: Any, n_columns: int
-) -> None:
-    X, codes = clusters(24, 3)
-    codes = np.stack([codes[:, 0], np.arange(24) % 2], axis=1)[:, :n_columns]
-    codes[:4] = -1
-    knob = [0.5, [0.01, 0.3]][:n_columns]
-    P = formulas.affinities(method, X, codes, 3.0, knob, bandwidth=bandwidth, metric=metric)
-    assert P.sum() == pytest.approx(1)
-    assert (P >= 0).all() and (P == P.T).all() and not np.diag(P).any()
-
-
-@pytest.mark.parametrize(("method", "bandwidth"), WAYS[1:])
-def test_without_labels_everything_is_tsne(method: Any, bandwidth: Any) -> None:
-    X, _ = clusters(20)
-    codes, D2 = np.full((20, 1), -1), formulas.squared_distances(X)
-    k = 5 if method == "joint" else 9  # the rows of joint are shorter
-    lists = formulas.neighbor_lists(D2, codes, np.full((20, 1), k), (0,))
-    expected = formulas.symmetrize(formulas.tsne_rows(D2, lists, 3.0))
-    P = formulas.affinities(method, X, codes, 3.0, [1e-3], bandwidth=bandwidth)
-    np.testing.assert_allclose(P, expected, atol=1e-12)
-
-
 def test_tsne_by_hand() -> None:
     # Three neighbours on a cross: all equally far from the centre, so p is uniform there.
     X = [[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]
@@ -301,16 +272,6 @@ class TestRevised:
         share = formulas.rho(codes[:, 0])
         odds = [m / (1 - m) for m in (other_mass(rows, codes) for rows in (plain, weighted))]
         np.testing.assert_allclose(odds[1] / odds[0], (1 - 0.2 * share) / (1 - share) / 0.2)
-
-    def test_scale_of_the_data(self) -> None:
-        X, codes = clusters(30, gap=8.0)
-        scale = float(np.abs(X - X.mean(axis=0)).max())
-        given = *lists_of("revised", X, codes, 3.0), codes, 3.0, [1e-9]
-        expected = formulas.symmetrize(formulas.revised_rows(*given, scale=scale))
-        found = formulas.affinities("revised", X, codes, 3.0, [1e-9])
-        np.testing.assert_array_equal(found, expected)
-        far = formulas.affinities("revised", 2.0**-40 * (X + 100), codes, 3.0, [1e-9])
-        np.testing.assert_allclose(far, expected, rtol=1e-6, atol=1e-12)
 
     def test_unlabelled_points_are_plain_and_as_neighbors_weigh_as_the_own_label(self) -> None:
         X, codes = clusters(20)
@@ -338,15 +299,6 @@ class TestRevised:
         )
         np.testing.assert_allclose(weights[0], [a + c, a + d, b + c, b + d])
 
-    @pytest.mark.parametrize("bandwidth", ["r", "p"])
-    def test_tiny_beta(self, bandwidth: Literal["r", "p"]) -> None:
-        X, codes = clusters(20)
-        D2, lists = lists_of("revised", X, codes, 3.0)
-        rows = formulas.revised_rows(D2, lists, codes, 3.0, [1e-300], bandwidth=bandwidth)
-        np.testing.assert_allclose(rows.sum(axis=1), 1)
-        if bandwidth == "p":
-            assert other_mass(rows, codes) == pytest.approx(1)
-
 
 class TestBalanced:
     def rows(self, column: Any, u: float, strength: Any) -> tuple[Any, Any]:
@@ -367,29 +319,6 @@ class TestBalanced:
         np.testing.assert_allclose(other_mass(rows, column[:, None]), expected)
         np.testing.assert_allclose(perplexities(rows), 6.0)
 
-    def test_less_than_one_point_of_other_labels(self) -> None:
-        # 5 % of the weight is 0.3 of six points.
-        codes = np.arange(21)[:, None] % 2
-        X = np.random.default_rng(0).normal(size=(21, 3))
-        given = lists_of("revised", X, codes, 6.0)
-        rows = formulas.split_rows(*given, np.tile([0.95, 0.05], (21, 1)), 6.0)
-        np.testing.assert_allclose(other_mass(rows, codes), 0.05)
-        np.testing.assert_allclose(perplexities(rows), 6.0)
-
-    def test_the_other_list_makes_up_for_a_short_one(self) -> None:
-        column = np.repeat([0, 1], [30, 2])
-        rows, natural = self.rows(column, 6.0, 0.7)
-        expected = natural + 0.7 * (30 / 31 - natural)
-        np.testing.assert_allclose(other_mass(rows, column[:, None])[30:], expected[30:])
-        assert formulas.perplexity(rows[31]) == pytest.approx(6.0, rel=1e-9)
-
-    def test_less_than_one_point_of_the_own_label(self) -> None:
-        # Twenty labels leave 5 % of the mass, 0.3 of six points, to the own one.
-        column = np.arange(60) % 20
-        rows, _ = self.rows(column, 6.0, 1.0)
-        np.testing.assert_allclose(other_mass(rows, column[:, None]), 57 / 59)
-        np.testing.assert_allclose(perplexities(rows), 6.0)
-
     def test_empty_lists(self) -> None:
         rows, _ = self.rows(np.arange(12), 3.0, 0.2)
         np.testing.assert_allclose(other_mass(rows, np.arange(12)[:, None]), 1)
@@ -398,22 +327,15 @@ class TestBalanced:
 
 
 class TestJoint:
-    def test_share_reaches_its_target(self) -> None:
+    def test_rows_are_short_and_have_the_perplexity(self) -> None:
         X, codes = clusters()
         codes[:6] = -1
-        D2, lists = lists_of("joint", X, codes, 4.0)
-        known = codes[:, 0] >= 0
-        w0 = formulas.natural_shares(D2, lists, lists.indices.shape[1] / 2)[known, 1].mean()
-        w1 = formulas.random_shares(codes[:, 0])[known].mean()
+        given = *lists_of("joint", X, codes, 4.0), codes, 4.0
         for strength in (0.0, 0.4, 1.0):
-            rows = formulas.joint_rows(D2, lists, codes, 4.0, [strength])
-            share = other_mass(rows, codes)
-            assert share[known].mean() == pytest.approx(
-                w0 + 0.65 * strength**0.75 * (w1 - w0), rel=1e-9
-            )
-            assert not share[~known].any()
+            rows = formulas.joint_rows(*given, [strength])
             assert (np.count_nonzero(rows, axis=1) <= 7).all()  # of 5/3 u, rounded up
             np.testing.assert_allclose(perplexities(rows), 4.0, rtol=1e-6)
+            assert not other_mass(rows, codes)[:6].any()
 
     def test_strength_per_label(self) -> None:
         X, codes = clusters()
@@ -456,11 +378,6 @@ class TestJoint:
         assert formulas.matched_shares(D2, other, codes)[:, 0].tolist() == [1, 0, 1, 0]
         codes[3] = -1
         assert formulas.matched_shares(D2, both, codes)[3, 0] == 1
-
-    def test_out_of_reach(self) -> None:
-        X, codes = clusters(24, gap=1e4)
-        rows = formulas.joint_rows(*lists_of("joint", X, codes, 2.0), codes, 2.0, [1.0])
-        np.testing.assert_allclose(rows.sum(axis=1), 1)
 
     def test_odds(self) -> None:
         assert formulas.joint_odds([0.0, 0.5, 1.0]) == pytest.approx([1, 10**0.5, 100])

@@ -372,29 +372,6 @@ def test_two_equal_columns_condition_as_one() -> None:
     assert shares[1].mean() == pytest.approx(shares[0].mean(), rel=1e-6)
 
 
-# ---- balanced ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_labels", [2, 5, 40])
-@pytest.mark.parametrize("strength", [0.01, 0.5, 1.0])
-def test_share_and_perplexity_of_balanced_are_exact(n_labels: int, strength: float) -> None:
-    X, labels = sample(200, n_labels, missing=10)
-    found = calibrated("balanced", X, labels, 9.0, strength).diagnostics
-    assert found.reached.all()
-    np.testing.assert_allclose(found.perplexity, 9, rtol=1e-5)
-    if strength == 1:
-        np.testing.assert_allclose(found.other_share, random_share(labels.combined), rtol=1e-6)
-
-
-def test_strength_0_of_balanced_is_the_natural_share() -> None:
-    X, labels = sample(200, 2)
-    neighbors = lists_for("balanced", X, labels, 9.0, 0.0)
-    found = similarities("balanced", neighbors, labels, 9.0, 0.0).diagnostics
-    half = neighbors.indices.shape[1] / 2
-    plain = similarities("tsne", neighbors, labels, half).diagnostics
-    np.testing.assert_allclose(found.other_share, plain.other_share, rtol=1e-6)
-
-
 def test_the_other_list_makes_up_for_a_small_label() -> None:
     X, _ = sample(60)
     labels = as_columns(np.repeat([0, 1], [58, 2]))

@@ -17,6 +17,7 @@ Integers = NDArray[np.integer[Any]]
 Metric = Literal["euclidean", "cosine"]
 Method = Literal["tsne", "revised", "balanced", "joint"]
 Knob = Sequence[ArrayLike]
+Patterns = tuple[int, ...]
 
 
 class Lists(NamedTuple):
@@ -24,7 +25,7 @@ class Lists(NamedTuple):
 
     indices: Integers  # n × K
     lengths: Integers  # n × P
-    patterns: tuple[int, ...]
+    patterns: Patterns
 
     def split(self, i: int) -> list[Integers]:
         """Return the lists of one point."""
@@ -44,12 +45,12 @@ def pattern_matrix(codes: Integers) -> Integers:
     return np.asarray(np.sum(bits, axis=0, dtype=np.int64))
 
 
-def patterns_of(codes: Integers) -> tuple[int, ...]:
+def patterns_of(codes: Integers) -> Patterns:
     """Return the patterns that occur, with 0."""
     return tuple(sorted({0, *np.unique(pattern_matrix(codes)).tolist()}))
 
 
-def differing_lists(patterns: tuple[int, ...], n_columns: int) -> NDArray[np.bool_]:
+def differing_lists(patterns: Patterns, n_columns: int) -> NDArray[np.bool_]:
     """Return which lists differ in each column, C × P."""
     return np.array([[bool(m >> c & 1) for m in patterns] for c in range(n_columns)])
 
@@ -128,7 +129,7 @@ def random_shares(column: Integers) -> Floats:
     return per_point((counts.sum() - counts) / (len(column) - 1), column)
 
 
-def product_shares(shares: Floats, patterns: tuple[int, ...]) -> Floats:
+def product_shares(shares: Floats, patterns: Patterns) -> Floats:
     """Return ``Π w_c`` (columns that differ) ``(1 - w_c)`` (others), over the patterns given."""
     result = np.ones((len(shares), len(patterns)))
     for share, differs in zip(shares.T, differing_lists(patterns, shares.shape[1]), strict=True):
@@ -148,7 +149,7 @@ def squared_distances(X: ArrayLike, *, metric: Metric = "euclidean") -> Floats:
 
 
 def wanted_lengths(
-    method: Method, codes: Integers, patterns: tuple[int, ...], perplexity: float, knob: Knob
+    method: Method, codes: Integers, patterns: Patterns, perplexity: float, knob: Knob
 ) -> Integers:
     """Return the list lengths that a method asks for, n × P.
 
@@ -203,7 +204,7 @@ def filled_row(wanted: ArrayLike, has: ArrayLike, total: int) -> Integers:
     return row
 
 
-def filled_lengths(codes: Integers, wanted: ArrayLike, patterns: tuple[int, ...]) -> Integers:
+def filled_lengths(codes: Integers, wanted: ArrayLike, patterns: Patterns) -> Integers:
     """Return the list lengths that the labels allow, n × P, for wanted ones per list or point."""
     pattern = pattern_matrix(codes)
     np.fill_diagonal(pattern, -1)  # a point is not its own neighbour
@@ -213,9 +214,7 @@ def filled_lengths(codes: Integers, wanted: ArrayLike, patterns: tuple[int, ...]
     return np.array([filled_row(*row, total) for row in zip(rows, np.array(has), strict=True)])
 
 
-def neighbor_lists(
-    D2: Floats, codes: Integers, lengths: Integers, patterns: tuple[int, ...]
-) -> Lists:
+def neighbor_lists(D2: Floats, codes: Integers, lengths: Integers, patterns: Patterns) -> Lists:
     """Return the nearest points of each pattern, by distance, then index."""
     pattern = pattern_matrix(codes)
     rows = []
@@ -229,12 +228,10 @@ def neighbor_lists(
     return Lists(np.array(rows), np.asarray(lengths), patterns)
 
 
-def method_lists(
-    method: Method, D2: Floats, codes: Integers, perplexity: float, knob: Knob
-) -> Lists:
+def method_lists(method: Method, D2: Floats, codes: Integers, u: float, knob: Knob) -> Lists:
     """Return the lists of a method, one for every pattern that occurs."""
     patterns = patterns_of(codes)
-    wanted = wanted_lengths(method, codes, patterns, perplexity, knob)
+    wanted = wanted_lengths(method, codes, patterns, u, knob)
     return neighbor_lists(D2, codes, filled_lengths(codes, wanted, patterns), patterns)
 
 
@@ -243,40 +240,23 @@ def matched_shares(D2: Floats, lists: Lists, codes: Integers) -> Floats:
 
     That is, among the 15 nearest of another label; as a share of what random labels give, or 1.
     """
-    matched = []
-    for column, differs in zip(
-        codes.T, differing_lists(lists.patterns, codes.shape[1]), strict=True
-    ):
-        near = [
-            [_nearest(D2[i], lists.split(i), chosen) for i in range(len(codes))]
-            for chosen in (~differs, differs)
-        ]
-        matched.append(_matched_in_column(*near, column))
-    return np.stack(matched, axis=1)
+    near = [row[np.argsort(D2[i, row], kind="stable")] for i, row in enumerate(lists.indices)]
+    return np.stack([_matched_in_column(near, column) for column in codes.T], axis=1)
 
 
-def _nearest(d2: Floats, lists: list[Integers], chosen: NDArray[np.bool_]) -> Integers:
-    """Return the points of some lists, by distance."""
-    points = np.concatenate([k[: len(k) * c] for k, c in zip(lists, chosen, strict=True)])
-    return points[np.argsort(d2[points], kind="stable")]
-
-
-def _matched_in_column(same: list[Integers], other: list[Integers], column: Integers) -> Floats:
-    n, counts = len(column), label_counts(column)
+def _matched_in_column(near: list[Integers], column: Integers) -> Floats:
+    differs, counts, labelled = are_different(column), label_counts(column), column >= 0
     m = counts.sum()
-    named, given = np.zeros(n), np.zeros(len(counts))
-    for i in np.flatnonzero(column >= 0).tolist():
-        named[other[i][:15]] += 1
-        given[column[i]] += len(other[i][:15])
-    for i in range(n):
-        expected = sum(
-            given[label] / (m - counts[label])
-            for label in range(len(counts))
-            if column[i] >= 0 and label != column[i] and counts[label] < m
-        )
-        named[i] = named[i] / expected if expected > 0 else 0.0
-    matched = np.ones(n)
-    for i in np.flatnonzero(column >= 0).tolist():
-        near = [j for j in same[i][:30] if column[j] >= 0]
-        matched[i] = min(1.0, float(np.mean(named[[i, *near]])))
+    named, given = np.zeros(len(column)), np.zeros(len(counts))
+    for i in np.flatnonzero(labelled):
+        counterparts = near[i][differs[i, near[i]]][:15]
+        named[counterparts] += 1
+        given[column[i]] += len(counterparts)
+    for i, own in enumerate(column):
+        rates = [given[a] / (m - k) for a, k in enumerate(counts) if a != own and k < m]
+        named[i] = named[i] / sum(rates) if own >= 0 and sum(rates) > 0 else 0.0
+    matched = np.ones(len(column))
+    for i in np.flatnonzero(labelled):
+        same = near[i][~differs[i, near[i]]][:30]
+        matched[i] = min(1.0, float(np.mean(named[[i, *same[labelled[same]]]])))
     return matched

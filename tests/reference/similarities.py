@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, log_softmax, logsumexp, softmax
 
 from . import neighbors
-from .neighbors import Floats, Integers, Knob, Lists, Method, Metric
+from .neighbors import Floats, Integers, Knob, Lists, Method, Metric, Patterns
 
 # The largest weight on other labels, as a logarithm; the native code has the same bound.
 MAX_LOG_WEIGHT = 700.0
@@ -185,7 +185,7 @@ def natural_shares(D2: Floats, lists: Lists, perplexity: float) -> Floats:
     return np.array([[row[k].sum() for k in lists.split(i)] for i, row in enumerate(rows)])
 
 
-def column_shares(shares: Floats, patterns: tuple[int, ...], n_columns: int) -> Floats:
+def column_shares(shares: Floats, patterns: Patterns, n_columns: int) -> Floats:
     """Return the share of the lists that differ in each column, n × C."""
     return np.asarray(shares @ neighbors.differing_lists(patterns, n_columns).T)
 
@@ -226,15 +226,13 @@ def split_rows(D2: Floats, lists: Lists, shares: Floats, perplexity: float) -> F
     return rows
 
 
-def balanced_rows(
-    D2: Floats, lists: Lists, codes: Integers, perplexity: float, strength: Knob
-) -> Floats:
+def balanced_rows(D2: Floats, lists: Lists, codes: Integers, u: float, strength: Knob) -> Floats:
     """Return the rows of ``balanced``: the share of each column goes from natural to random."""
     natural = natural_shares(D2, lists, lists.indices.shape[1] / 2)
     shares = column_shares(natural, lists.patterns, codes.shape[1])
     for share, column, t in zip(shares.T, codes.T, strength, strict=True):
         share += neighbors.per_point(t, column) * (neighbors.random_shares(column) - share)
-    return split_rows(D2, lists, neighbors.product_shares(shares, lists.patterns), perplexity)
+    return split_rows(D2, lists, neighbors.product_shares(shares, lists.patterns), u)
 
 
 def solve_weight(log_odds: Floats, target: float) -> float:
@@ -278,7 +276,7 @@ def solve_weights(
 
 
 def joint_shares(
-    natural: Floats, matched: Floats, patterns: tuple[int, ...], codes: Integers, strength: Knob
+    natural: Floats, matched: Floats, patterns: Patterns, codes: Integers, strength: Knob
 ) -> Floats:
     """Return ``w_m ∝ W_m exp(Σ_c λ_c + log max(matched_c, .02))`` over the columns c of m.
 
@@ -310,11 +308,9 @@ def joint_shares(
     return shares
 
 
-def joint_rows(
-    D2: Floats, lists: Lists, codes: Integers, perplexity: float, strength: Knob
-) -> Floats:
+def joint_rows(D2: Floats, lists: Lists, codes: Integers, u: float, strength: Knob) -> Floats:
     """Return the rows of ``joint``: all lists shortened to their shares of half the row."""
-    length = min(2 * int(np.ceil(5 / 3 * perplexity)), lists.indices.shape[1])
+    length = min(2 * int(np.ceil(5 / 3 * u)), lists.indices.shape[1])
     natural = natural_shares(D2, lists, length / 2)
     matched = neighbors.matched_shares(D2, lists, codes)
     shares = joint_shares(natural, matched, lists.patterns, codes, strength)
@@ -326,7 +322,7 @@ def joint_rows(
             filled[0] = max(filled[0], 2e-6 / total)
         kept[i] = neighbors.filled_row(neighbors.divided_row(filled, total), lengths, total)
         rows.append(np.concatenate([k[:m] for k, m in zip(lists.split(i), kept[i], strict=True)]))
-    return split_rows(D2, Lists(np.array(rows), kept, lists.patterns), shares, perplexity)
+    return split_rows(D2, Lists(np.array(rows), kept, lists.patterns), shares, u)
 
 
 def affinities(
