@@ -30,10 +30,6 @@ def other_mass(rows: Any, codes: Any) -> Any:
     return (rows * formulas.are_different(codes[:, 0])).sum(axis=1)
 
 
-def perplexities(rows: Any) -> Any:
-    return np.array([formulas.perplexity(row) for row in rows])
-
-
 def test_stands_alone() -> None:
     imported = set()
     for file in Path(str(formulas.__file__)).parent.glob("*.py"):
@@ -263,7 +259,7 @@ class TestRevised:
     def test_bandwidth_r_has_the_perplexity_and_p_the_ratio(self) -> None:
         X, codes = clusters()
         given = *lists_of("revised", X, codes, 4.0), codes, 4.0
-        np.testing.assert_allclose(perplexities(formulas.revised_rows(*given, [1e-3])), 4.0)
+        np.testing.assert_allclose(formulas.perplexity(formulas.revised_rows(*given, [1e-3])), 4.0)
         plain, weighted = (
             formulas.revised_rows(*given, [beta], bandwidth="p") for beta in (1.0, 0.2)
         )
@@ -317,13 +313,13 @@ class TestBalanced:
         random = np.repeat([15 / 49, 30 / 49, 0], [30, 15, 5])
         expected = natural + t * (random - natural)
         np.testing.assert_allclose(other_mass(rows, column[:, None]), expected)
-        np.testing.assert_allclose(perplexities(rows), 6.0)
+        np.testing.assert_allclose(formulas.perplexity(rows), 6.0)
 
     def test_empty_lists(self) -> None:
         rows, _ = self.rows(np.arange(12), 3.0, 0.2)
         np.testing.assert_allclose(other_mass(rows, np.arange(12)[:, None]), 1)
         rows, _ = self.rows(np.zeros(12, int), 3.0, 1.0)
-        np.testing.assert_allclose(perplexities(rows), 3.0)
+        np.testing.assert_allclose(formulas.perplexity(rows), 3.0)
 
 
 class TestJoint:
@@ -334,7 +330,7 @@ class TestJoint:
         for strength in (0.0, 0.4, 1.0):
             rows = formulas.joint_rows(*given, [strength])
             assert (np.count_nonzero(rows, axis=1) <= 7).all()  # of 5/3 u, rounded up
-            np.testing.assert_allclose(perplexities(rows), 4.0, rtol=1e-6)
+            np.testing.assert_allclose(formulas.perplexity(rows), 4.0, rtol=1e-6)
             assert not other_mass(rows, codes)[:6].any()
 
     def test_strength_per_label(self) -> None:

@@ -59,17 +59,14 @@ def similarities(
     n_jobs: int = 1,
 ) -> Affinities:
     """Return the similarities of a method over given lists."""
-    given: dict[str, Any] = {"perplexity": perplexity, "n_jobs": n_jobs}
-    if method == "tsne":
-        return affinity.tsne_affinities(neighbors, **given)
+    name, _, bandwidth = method.partition(" ")
+    if name == "tsne":
+        return affinity.tsne_affinities(neighbors, perplexity=perplexity, n_jobs=n_jobs)
     known = encode_labels(labels)
-    value = per_label(known, knob)
-    if method == "balanced":
-        return affinity.balanced_affinities(neighbors, known, strength=value, **given)
-    if method == "joint":
-        return affinity.joint_affinities(neighbors, known, strength=value, **given)
-    bandwidth = method.removeprefix("revised ")
-    return affinity.revised_affinities(neighbors, known, beta=value, bandwidth=bandwidth, **given)
+    more: dict[str, Any] = {"bandwidth": bandwidth} if bandwidth else {}
+    more["beta" if name == "revised" else "strength"] = per_label(known, knob)
+    function = getattr(affinity, f"{name}_affinities")
+    return function(neighbors, known, perplexity=perplexity, n_jobs=n_jobs, **more)
 
 
 def as_reference(neighbors: Neighbors) -> tuple[Floats, formulas.Lists]:
@@ -83,13 +80,13 @@ def reference_rows(
     method: Method, neighbors: Neighbors, labels: Labels, perplexity: float, knob: Any
 ) -> Floats:
     """Return the conditional rows of a method over given lists by the formulas, n × n."""
-    D2, lists = as_reference(neighbors)
-    if method == "tsne":
-        return formulas.tsne_rows(D2, lists, perplexity)
-    given = D2, lists, labels.codes, perplexity, per_label(labels, knob)
-    if method == "balanced":
-        return formulas.balanced_rows(*given)
-    if method == "joint":
-        return formulas.joint_rows(*given)
-    bandwidth: Any = method.removeprefix("revised ")
-    return formulas.revised_rows(*given, bandwidth=bandwidth, scale=neighbors.scale)
+    name, _, bandwidth = method.partition(" ")
+    return formulas.conditional_rows(
+        name,
+        *as_reference(neighbors),
+        labels.codes,
+        perplexity,
+        per_label(labels, knob),
+        bandwidth=bandwidth or "r",
+        scale=neighbors.scale,
+    )

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, log_softmax, logsumexp, softmax
+from scipy.special import entr, expit, log_softmax, logsumexp, softmax
 
 from . import neighbors
 from .neighbors import Floats, Integers, Knob, Lists, Method, Metric, Patterns
@@ -22,11 +22,9 @@ def entropy(logits: Floats) -> Floats:
     return np.asarray(-(np.exp(log_p) * log_p).sum(axis=-1))
 
 
-def perplexity(row: ArrayLike) -> float:
-    """Return the exponential of the entropy of a distribution."""
-    p = np.asarray(row, dtype=np.float64)
-    p = p[p > 0]
-    return float(np.exp(-(p * np.log(p)).sum()))
+def perplexity(rows: ArrayLike) -> Floats:
+    """Return the exponential of the entropy of one distribution, or of each row."""
+    return np.asarray(np.exp(entr(np.asarray(rows, np.float64)).sum(axis=-1)))
 
 
 def _precision_grid(x: Floats, log_weights: Floats) -> Floats:
@@ -202,9 +200,8 @@ def split_perplexities(shares: Floats, u: float, lengths: Integers) -> Floats:
 
     They are ``w u`` times a factor, within 1 and the length of the list: the one that fits.
     """
-    w = shares[shares > 0]
     most = np.log(np.maximum(lengths, 1))
-    target = np.log(u) + (w * np.log(w)).sum()
+    target = np.log(u) - entr(shares).sum()
     own = np.log(np.where(shares > 0, shares, 1.0) * u)
     low, high = -1000.0, 1000.0
     for _ in range(100):
@@ -325,11 +322,30 @@ def joint_rows(D2: Floats, lists: Lists, codes: Integers, u: float, strength: Kn
     return split_rows(D2, Lists(np.array(rows), kept, lists.patterns), shares, u)
 
 
+def conditional_rows(
+    method: Method,
+    D2: Floats,
+    lists: Lists,
+    codes: Integers,
+    u: float,
+    knob: Knob,
+    *,
+    bandwidth: Literal["r", "p"] = "r",
+    scale: float = 1.0,
+) -> Floats:
+    """Return the rows of any method; the last two arguments are for ``revised``."""
+    if method == "tsne":
+        return tsne_rows(D2, lists, u)
+    if method == "revised":
+        return revised_rows(D2, lists, codes, u, knob, bandwidth=bandwidth, scale=scale)
+    return (balanced_rows if method == "balanced" else joint_rows)(D2, lists, codes, u, knob)
+
+
 def affinities(
     method: Method,
     X: ArrayLike,
     codes: Integers,
-    perplexity: float,
+    u: float,
     knob: Knob = (),
     *,
     bandwidth: Literal["r", "p"] = "r",
@@ -338,14 +354,7 @@ def affinities(
     """Return the symmetric similarities of a method from features, n × n."""
     points = np.asarray(X, dtype=np.float64)
     D2 = neighbors.squared_distances(points, metric=metric)
-    if method == "tsne":
-        codes = np.full((len(points), 1), -1)
-    lists = neighbors.method_lists(method, D2, codes, perplexity, knob)
-    if method == "tsne":
-        return symmetrize(tsne_rows(D2, lists, perplexity))
-    given = D2, lists, codes, perplexity, knob
-    if method == "revised":
-        largest = float(np.abs(points - points.mean(axis=0)).max())
-        scale = 1.0 if metric == "cosine" else largest or 1.0
-        return symmetrize(revised_rows(*given, bandwidth=bandwidth, scale=scale))
-    return symmetrize(balanced_rows(*given) if method == "balanced" else joint_rows(*given))
+    codes = np.full((len(points), 1), -1) if method == "tsne" else codes
+    given = D2, neighbors.method_lists(method, D2, codes, u, knob), codes, u, knob
+    largest = float(np.abs(points - points.mean(axis=0)).max()) if metric == "euclidean" else 1.0
+    return symmetrize(conditional_rows(method, *given, bandwidth=bandwidth, scale=largest or 1.0))
