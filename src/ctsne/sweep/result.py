@@ -62,7 +62,7 @@ class SweptMap:
         Why it failed.
     diagnostics : dict of str to ndarray of float32, shape (n,)
         ``perplexity``, ``largest_weight`` and, unless the method ignores labels, ``other_share``
-        and ``matched`` of :class:`ctsne.affinity.Diagnostics`. Empty if the map failed.
+        and ``matched`` of ``Diagnostics``. Empty if the map failed.
     alignment, alignment_scores : str, dict of str to float
         How points with other labels were aligned, and the scores of what ``align="auto"`` tried.
     file : str or None
