@@ -91,16 +91,6 @@ def test_spectral_of_identical_points_does_not_depend_on_threads() -> None:
     assert np.array_equal(maps[0], maps[1]) and np.array_equal(maps[0], maps[2])
 
 
-@pytest.mark.parametrize(
-    ("init", "matrix"),
-    [("spectral", MATRIX[:40]), ("spectral", MATRIX.toarray()), ("pca", MATRIX)],
-    ids=["not square", "not sparse", "no features"],
-)
-def test_what_a_start_needs(init: str, matrix: Any) -> None:
-    with pytest.raises(ValueError, match=r"matrix|features"):
-        start_positions(init, 2, X=None, matrix=matrix, rng=rng())
-
-
 def test_array_is_taken_as_it_is() -> None:
     given = np.arange(160.0).reshape(80, 2)
     y = start_positions(given, 2, X=X, matrix=MATRIX, rng=rng())

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ctsne.labels import Labels, encode_column
+from ctsne.labels import Labels
 from ctsne.layout import Layout, pair_weights
 from ctsne.layout.repulsion import Repulsion
 
@@ -111,14 +111,3 @@ def test_mean_log_weight(beta: float) -> None:
     log_weights = np.log(np.where(P > 0, formulas.low_weights(labels.codes, beta, 0.3), 1.0))
     found = weights.mean_log_weight(sp.csr_array(P))
     assert found == pytest.approx((P * log_weights).sum(), rel=1e-6)
-
-
-def test_what_is_refused() -> None:
-    labels = as_columns(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
-    for betas in ([0.0, 0.1], [0.1, 1.5], [0.1] * 3, [0.1, [0.1] * 3], 0.1):
-        with pytest.raises(ValueError, match="beta"):
-            pair_weights(labels, betas)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="labels must be"):
-        pair_weights(encode_column([0, 1]), [0.1])  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="matrix"):
-        pair_weights(labels, [0.1, 0.1]).mean_log_weight(sp.csr_array(np.eye(3)))

@@ -13,6 +13,7 @@ from ctsne.neighbors.index import SearchIndex
 from ctsne.neighbors.patterns import pattern_of
 
 from .. import reference as formulas
+from .helpers import assert_same
 
 
 def patterns_between(a, b):
@@ -69,7 +70,7 @@ def large():
     return index, X[15_000:], labels
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(3, 90),
@@ -132,10 +133,7 @@ def test_points_of_the_reference_find_what_the_exact_search_finds():
     found = SearchIndex(X, codes).find(
         X, codes, lengths=(9, 7), patterns=(0, 1), own=np.arange(len(X))
     )
-    np.testing.assert_array_equal(found.indices, expected.indices)
-    np.testing.assert_array_equal(found.distances, expected.distances)
-    np.testing.assert_array_equal(found.lengths, expected.lengths)
-    assert found.scale == expected.scale
+    assert_same(found, expected)
 
 
 def test_rows_depend_on_nothing_but_the_query(large):
@@ -145,13 +143,9 @@ def test_rows_depend_on_nothing_but_the_query(large):
     order = np.random.default_rng(1).permutation(len(X))
     for jobs in (1, 2):
         moved = index.find(X[order], labels[order], n_jobs=jobs, **find)
-        np.testing.assert_array_equal(moved.indices, whole.indices[order])
-        np.testing.assert_array_equal(moved.distances, whole.distances[order])
+        assert_same(moved, whole, order)
     for part in (slice(0, 1), slice(95, 210), slice(990, None)):
-        some = index.find(X[part], labels[part], **find)
-        np.testing.assert_array_equal(some.indices, whole.indices[part])
-        np.testing.assert_array_equal(some.distances, whole.distances[part])
-        np.testing.assert_array_equal(some.lengths, whole.lengths[part])
+        assert_same(index.find(X[part], labels[part], **find), whole, part)
 
 
 def test_cells_find_most_neighbours_of_every_pattern(large):
@@ -196,8 +190,7 @@ def test_a_stored_index_finds_the_same(in_cells, aligned):
     for other in (restored, pickle.loads(pickle.dumps(index))):
         assert other.arrays().keys() == arrays.keys() > {"budgets", "order_0_1"}
         found = other.find(X, codes, **query)
-        np.testing.assert_array_equal(found.indices, expected.indices)
-        np.testing.assert_array_equal(found.distances, expected.distances)
+        assert_same(found, expected)
         assert found.recall == expected.recall
 
 
@@ -232,32 +225,6 @@ def test_hostile_arrays_are_refused(in_cells, name):
             continue  # the order of the budgets says nothing
         with pytest.raises(ValueError, match=r"\w"):
             SearchIndex.from_arrays(X, codes, {**arrays, name: wrong})
-
-
-@pytest.mark.parametrize(
-    ("change", "match"),
-    [
-        ({"X": np.zeros((3, 4))}, "20 columns"),
-        ({"X": np.full((3, 20), np.nan)}, "X"),
-        ({"X": np.full((3, 20), 1e300)}, "single precision"),
-        ({"codes": np.zeros((2, 1), np.int32)}, "2 rows"),
-        ({"codes": np.zeros((3, 2), np.int32)}, "2 columns"),
-        ({"codes": np.zeros((3, 1))}, "whole numbers"),
-        ({"codes": np.full((3, 1), -2)}, "-1"),
-        ({"patterns": (0, 2)}, "patterns"),
-        ({"patterns": (1, 1)}, "patterns"),
-        ({"lengths": (0, 0)}, "lengths"),
-        ({"lengths": (1,)}, "lengths"),
-        ({"lengths": [[1, 1], [2, 1], [1, 1]]}, "same positive sum"),
-        ({"aligned": np.zeros((3, 20))}, "aligned"),
-    ],
-)
-def test_wrong_queries_are_refused(change, match):
-    X, codes = mixed_points(100)
-    index = SearchIndex(X, codes)
-    query = {"X": X[:3], "codes": codes[:3], "lengths": (2, 2), "patterns": (0, 1), **change}
-    with pytest.raises((ValueError, TypeError), match=match):
-        index.find(query.pop("X"), query.pop("codes"), **query)
 
 
 def test_no_queries_find_nothing():

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctsne.neighbors import (
-    Neighbors,
     balanced_lengths,
     find_neighbors,
     joint_lengths,
@@ -28,6 +27,7 @@ from ctsne.neighbors.lists import (
 
 from .. import reference as formulas
 from ..random_columns import Codes, as_columns, column_codes
+from .helpers import assert_same
 
 
 @st.composite
@@ -134,13 +134,6 @@ def points_of(codes: Codes, seed: int) -> Any:
     return np.random.default_rng(seed).integers(0, 6, size=(len(codes), 3)).astype(float)
 
 
-def assert_same(found: Neighbors, searched: Neighbors) -> None:
-    np.testing.assert_array_equal(found.indices, searched.indices)
-    np.testing.assert_array_equal(found.distances, searched.distances)
-    np.testing.assert_array_equal(found.lengths, searched.lengths)
-    assert found.scale == searched.scale and found.patterns == searched.patterns
-
-
 @settings(max_examples=50)
 @given(column_codes(fewest_columns=1), st.integers(0, 2**32), st.booleans())
 def test_selected_lists_are_those_of_a_search(codes: Codes, seed: int, aligned: bool) -> None:
@@ -164,13 +157,3 @@ def test_merged_is_what_a_search_without_labels_finds(codes: Codes, seed: int, k
     X = points_of(codes, seed)
     long = find_neighbors(X, as_columns(codes), lengths=8)
     assert_same(merge_neighbors(long, k), find_neighbors(X, lengths=k))
-
-
-def test_wrong_selections_are_refused() -> None:
-    codes = np.arange(20) % 2
-    found = find_neighbors(points_of(codes, 0), as_columns(codes), lengths=(3, 3))
-    for lengths in ((4, 0), np.eye(20, 2, dtype=int), (0, 0), 1.5, np.ones((20, 3), int)):
-        with pytest.raises((TypeError, ValueError), match="lengths"):
-            select_neighbors(found, lengths)
-    with pytest.raises(ValueError, match="k must be"):
-        merge_neighbors(found, 7)
