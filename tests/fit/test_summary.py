@@ -1,27 +1,31 @@
 from __future__ import annotations
 
+import copy
 import warnings
 
+import pytest
 import sklearn
 
+from ctsne import ConditionalTSNE
 from ctsne.fit.summary import fitted_html
 
 from ..markup import DATA, HOSTILE, LABELS, make, read
 
 
-def test_a_fitted_model_says_how_it_came_out() -> None:
-    model = make(method="joint", strength=0.5).fit(DATA.X, labels=DATA.known)
-    text = read(fitted_html(model)).text
+@pytest.fixture(scope="module")
+def fitted() -> ConditionalTSNE:
+    return make(method="joint", strength=0.5).fit(DATA.X, labels=DATA.known)
+
+
+def test_a_fitted_model_says_how_it_came_out(fitted: ConditionalTSNE) -> None:
+    text = read(fitted_html(fitted)).text
     assert "240 points in two dimensions" in text
     assert "joint, strength 0.5" in text
-    assert model.labels_.describe() in text
-    assert f"40 iterations, KL divergence {model.kl_divergence_:.4f}" in text
-    assert f"{model.diagnostics_.other_share.mean():.0%} of a point's weight" in text
+    assert fitted.labels_.describe() in text
+    assert f"40 iterations, KL divergence {fitted.kl_divergence_:.4f}" in text
+    assert f"{fitted.diagnostics_.other_share.mean():.0%} of a point's weight" in text
     assert "reached by all points" in text and "no points have a neighbour" in text
-
-
-def test_points_to_look_at_are_counted() -> None:
-    model = make(method="joint").fit(DATA.X, labels=DATA.known)
+    model = copy.deepcopy(fitted)
     model.diagnostics_.reached[:7] = False
     model.diagnostics_.largest_weight[:3] = 0.6
     text = read(fitted_html(model)).text
@@ -29,15 +33,27 @@ def test_points_to_look_at_are_counted() -> None:
     assert "3 of 240 points have a neighbour with more than half" in text
 
 
-def test_plain_tsne_reaches_for_no_labels() -> None:
+def test_what_conditions_the_map_is_named() -> None:
     text = read(fitted_html(make(method="tsne").fit(DATA.X, labels=DATA.known))).text
     assert "nothing is factored out" in text and "other labels" not in text
-
-
-def test_what_conditions_the_map_is_named() -> None:
     model = make(method="original", beta_low=0.1).fit(DATA.X, labels=DATA.known)
     text = read(fitted_html(model)).text
     assert "original, beta_low 0.1" in text and "other labels" not in text
+
+
+def test_a_model_shows_diagram_facts_and_page_once_it_is_fitted(fitted: ConditionalTSNE) -> None:
+    unfitted = make()
+    assert fitted_html(unfitted) == ""
+    assert "sk-container" in unfitted._repr_html_() and "<iframe" not in unfitted._repr_html_()
+    for markup in (fitted._repr_html_(), fitted._repr_mimebundle_()["text/html"]):
+        assert "sk-container" in markup and markup.count(fitted_html(fitted)) == 1
+        assert markup.startswith("<iframe srcdoc=") and markup.count("<iframe") == 1
+    assert fitted._repr_mimebundle_()["text/plain"] == repr(fitted)
+    with sklearn.config_context(display="text"):
+        assert set(fitted._repr_mimebundle_()) == {"text/plain"}
+        assert not hasattr(fitted, "_repr_html_")
+    solid = make(method="joint", n_components=3).fit(DATA.X, labels=DATA.known)
+    assert "<iframe" not in solid._repr_html_() and "three dimensions" in solid._repr_html_()
 
 
 def test_a_chosen_strength_is_told() -> None:
@@ -47,37 +63,6 @@ def test_a_chosen_strength_is_told() -> None:
     text = read(fitted_html(model)).text
     assert f"joint, strength {model.strength_:g} (found for mixing 0.2)" in text
     assert f"mixing{model.mixing_:.2f} of random" in text
-
-
-def test_a_model_that_is_not_fitted_has_scikit_learns_diagram_only() -> None:
-    model = make()
-    assert fitted_html(model) == ""
-    assert "sk-container" in model._repr_html_()
-
-
-def test_both_ways_to_show_a_model_have_diagram_and_facts_once() -> None:
-    model = make(method="joint").fit(DATA.X, labels=DATA.known)
-    for markup in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
-        assert "sk-container" in markup
-        assert markup.count(fitted_html(model)) == 1
-    assert model._repr_mimebundle_()["text/plain"] == repr(model)
-
-
-def test_a_fitted_model_shows_its_page() -> None:
-    model = make(method="joint")
-    assert "<iframe" not in model._repr_html_()
-    model.fit(DATA.X, labels=DATA.known)
-    for markup in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
-        assert markup.startswith("<iframe srcdoc=") and markup.count("<iframe") == 1
-    solid = make(method="joint", n_components=3).fit(DATA.X, labels=DATA.known)
-    assert "<iframe" not in solid._repr_html_() and "three dimensions" in solid._repr_html_()
-
-
-def test_plain_text_is_left_to_who_wants_it() -> None:
-    model = make(method="joint").fit(DATA.X, labels=DATA.known)
-    with sklearn.config_context(display="text"):
-        assert set(model._repr_mimebundle_()) == {"text/plain"}
-        assert not hasattr(model, "_repr_html_")
 
 
 def test_hostile_labels_are_text() -> None:

@@ -81,12 +81,6 @@ def test_the_purest_of_those_that_are_not_beaten() -> None:
     assert "no other map beats" in found.reason and "purest" in found.reason
 
 
-def test_a_map_is_beaten_by_those_that_do_not_reach_the_target_neither() -> None:
-    # What beats must mix more, so it reaches the target too.
-    swept = result(JOINT, [0.4, 0.6], [0.9, 0.3], [0.0, 0.2])
-    assert place(swept, swept.suggest(0.5)) == 1
-
-
 def test_maps_that_differ_by_less_than_seeds_are_alike() -> None:
     noise = SEED_NOISE
     swept = result(JOINT, [0.6, 0.9], [0.6, 0.5], [0.100 + 0.9 * noise, 0.100])
@@ -135,7 +129,7 @@ def test_nothing_finished_is_an_error() -> None:
 
 def test_agrees_with_a_plain_rule() -> None:
     rng = np.random.default_rng(0)
-    for _ in range(200):
+    for _ in range(60):
         n = 8
         grid = [
             {"method": "joint", "strength": [0.2, 0.5, 0.7, 1]},

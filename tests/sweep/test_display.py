@@ -71,17 +71,13 @@ def test_a_map_says_what_its_measures_mean(result: SweepResult) -> None:
     assert f"mixing of the label{value} (How far the label factored out is mixed" in text
 
 
-def test_a_failed_map_says_why(result: SweepResult) -> None:
+def test_failed_maps_say_why(result: SweepResult) -> None:
     failed = swept(0.1, error="MemoryError: <none> left")
     assert "failedMemoryError: <none> left" in read(failed._repr_html_()).text
-    whole = SweepResult((failed, *result.maps[1:]), result.points, result.estimator)
-    assert "failed: MemoryError: <none> left" in read(whole._repr_html_()).text
-
-
-def test_a_sweep_where_all_failed_is_shown_too(result: SweepResult) -> None:
-    failed = tuple(swept(0.1, error="MemoryError") for _ in result.maps)
-    text = read(SweepResult(failed, result.points, result.estimator)._repr_html_()).text
-    assert "no finished map" in text and text.count("failed: MemoryError") == 3
+    for maps in ((failed, *result.maps[1:]), (failed,) * 3):
+        text = read(SweepResult(maps, result.points, result.estimator)._repr_html_()).text
+        assert text.count("failed: MemoryError: <none> left") == maps.count(failed)
+        assert ("no finished map" in text) == (maps.count(failed) == 3)
 
 
 def test_hostile_labels_are_text() -> None:

@@ -35,11 +35,6 @@ def test_several_grids_and_single_values() -> None:
     assert points[1].knob == "strength"
 
 
-def test_strengths_per_label_are_one_value() -> None:
-    points = expand({"beta": [{"a": 0.1, "b": 1.0}, {"a": 0.2, "b": 1.0}]})
-    assert [point.parameters["beta"]["a"] for point in points] == [0.1, 0.2]
-
-
 @pytest.mark.parametrize(
     ("grid", "knob"),
     [
@@ -84,28 +79,16 @@ def test_what_gives_the_same_map_is_listed_once() -> None:
     ]
 
 
-@pytest.mark.parametrize("start", [[[0.0, 1.0], [1.0, 0.0]], np.eye(2)])
-def test_a_start_is_one_value(start: Any) -> None:
-    (point,) = expand({"init": start})
-    assert point.parameters["init"] is start
-    assert len(expand({"init": ["pca", start]})) == 2
-
-
-def test_starts_that_print_alike_are_told_apart() -> None:
-    many = np.zeros((2000, 2))
-    other = many.copy()
+@pytest.mark.parametrize("name", ["init", "align"])
+@pytest.mark.parametrize("array", [[[0.0, 1.0], [1.0, 0.0]], np.eye(2)])
+def test_an_array_is_one_value(name: str, array: Any) -> None:
+    (point,) = expand({name: array})
+    assert point.parameters[name] is array
+    both = expand({name: ["none" if name == "align" else "pca", array]})
+    assert both[1].parameters[name] is array and len({each.line for each in both}) == 2
+    many, other = np.zeros((2, 2000, 2))  # print alike
     other[1000] = 1
-    points = expand({"init": [many, other], "beta": [1, 0.1]})
-    assert len({point.line for point in points}) == 2
-
-
-@pytest.mark.parametrize("points", [[[0.0, 1.0], [1.0, 0.0]], np.eye(2)])
-def test_an_aligned_array_is_one_value(points: Any) -> None:
-    (point,) = expand({"align": points})
-    assert point.parameters["align"] is points
-    both = expand({"align": ["none", points]})
-    assert [each.parameters["align"] for each in both] == ["none", points]
-    assert len({each.line for each in both}) == 2
+    assert len({each.line for each in expand({name: [many, other], "beta": [1, 0.1]})}) == 2
 
 
 def test_what_conditions_nothing_is_one_map() -> None:

@@ -17,6 +17,8 @@ from ctsne.settings import DEFAULTS, Settings, check_settings
 from ctsne.sweep import sweep, worker
 from ctsne.sweep.worker import lists_for, shared_neighbors
 
+from ..neighbors.helpers import assert_same
+
 DATA = make_synthetic(200, random_state=0)
 LABELS = encode_labels(DATA.known)
 MOVED = DATA.X + 3.0 * (DATA.known == "blue")[:, None]
@@ -76,13 +78,8 @@ def test_lists_are_those_of_a_search_for_one_map(method: str, align: Any) -> Non
     others = [settings_with(method="revised", perplexity=25), settings_with(align="mean")]
     lists = lists_for(settings, shared_neighbors([settings, *others], data_with(k=30))[0])
     alone = neighbors_of(DATA.X, settings, alignment_of(DATA.X, settings).points)
-    np.testing.assert_array_equal(lists.indices, alone.indices)
-    np.testing.assert_array_equal(lists.distances, alone.distances)
-    np.testing.assert_array_equal(lists.lengths, alone.lengths)
-    assert lists.scale == alone.scale
+    assert_same(lists, alone)
     assert (lists.unaligned is None) == (alone.unaligned is None)
     if lists.unaligned is not None and alone.unaligned is not None:
         np.testing.assert_array_equal(lists.unaligned.rows, alone.unaligned.rows)
-        np.testing.assert_array_equal(
-            lists.unaligned.neighbors.distances, alone.unaligned.neighbors.distances
-        )
+        assert_same(lists.unaligned.neighbors, alone.unaligned.neighbors)
