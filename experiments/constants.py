@@ -33,7 +33,7 @@ VARIANTS: dict[str, tuple[str, float] | None] = {
     "matching ignored": ("ctsne.affinity.shares.LEAST_MATCHED", 1.0),
     "least matched .2": ("ctsne.affinity.shares.LEAST_MATCHED", 0.2),
     "rows of 3 u neighbours": (
-        "ctsne.neighbors.lists.JOINT_LENGTH ctsne.affinity.similarities.JOINT_LENGTH",
+        "ctsne.neighbors.lists.JOINT_LENGTH",
         3.0,
     ),
 }

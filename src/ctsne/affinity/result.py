@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import ctsne._native as _native
+from ctsne._core.checks import check_jobs
 
 # The matrix is symmetrised in ranges of about this many entries. Each range reads all rows: small
 # ranges cost time, large ones memory.
@@ -124,7 +125,8 @@ def symmetric_matrix(
 ) -> sp.csr_array:
     """Symmetrise conditional rows, given the indices of their neighbours."""
     n = len(rows)
-    indptr, columns, values = _native.symmetrize(indices, rows, _ENTRIES_AT_ONCE, n_jobs)
+    workers = check_jobs(n_jobs)
+    indptr, columns, values = _native.symmetrize(indices, rows, _ENTRIES_AT_ONCE, workers)
     # With 64-bit row starts, scipy would widen the columns too.
     ends = indptr if indptr[-1] > np.iinfo(np.int32).max else indptr.astype(np.int32)
     return sp.csr_array((values, columns, ends), shape=(n, n))

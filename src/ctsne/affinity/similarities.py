@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.vocabulary import JOINT_LENGTH
 from ctsne.affinity.result import Affinities, symmetric_matrix
 from ctsne.affinity.rows import Rows
 from ctsne.affinity.shares import (
@@ -22,7 +20,13 @@ from ctsne.affinity.shares import (
 from ctsne.affinity.weights import Floats, of_points, random_share, revised_weights
 from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors
-from ctsne.neighbors.lists import divide_rows, fill_lists, product_shares, select_neighbors
+from ctsne.neighbors.lists import (
+    divide_rows,
+    fill_lists,
+    joint_lengths,
+    product_shares,
+    select_neighbors,
+)
 from ctsne.neighbors.matching import matched_shares
 from ctsne.neighbors.patterns import differing_lists
 
@@ -142,7 +146,7 @@ def joint_affinities(
         For each column, the strength of each of its labels, in [0, 1].
     n_jobs : int, default=1
     """
-    length = min(2 * ceil(JOINT_LENGTH * perplexity), neighbors.indices.shape[1])
+    length = min(int(joint_lengths((0, 1), perplexity).sum()), neighbors.indices.shape[1])
     natural = natural_log_shares(neighbors, labels, perplexity=length / 2, n_jobs=n_jobs)
     matched = matched_shares(neighbors, labels)
     shares = joint_shares(natural, matched, labels, strength, neighbors.patterns)
