@@ -11,7 +11,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from ctsne import ConditionalTSNE, tl
-from ctsne._core.messages import closest, label_text, listed, unknown, value_text
+from ctsne._core.messages import closest, label_text, quoted, unknown, value_text
 from ctsne.datasets import make_synthetic
 from ctsne.sweep import sweep
 
@@ -67,10 +67,10 @@ def test_values_in_a_few_characters(value: Any, text: str) -> None:
 
 
 def test_long_lists_stay_readable() -> None:
-    text = listed(f"gene{i}" for i in range(30_000))
+    text = quoted(f"gene{i}" for i in range(30_000))
     assert text.endswith("... (30000 in all)") and len(text) < 200
-    assert len(listed(["x" * 1000])) < 80
-    assert listed([]) == "(none)"
+    assert len(quoted(["x" * 1000])) < 80
+    assert quoted([]) == "(none)"
 
 
 MANY = [*(f"PC{i}" for i in range(50)), "donor", "cell_type"]

@@ -85,7 +85,7 @@ def size_text(size: float) -> str:
     return f"{size / 1e6:.1f} MB" if size > 1e6 else f"{size / 1e3:.0f} kB"
 
 
-def listed(names: Iterable[object], *, most: int = _SHOWN) -> str:
+def quoted(names: Iterable[object], *, most: int = _SHOWN) -> str:
     """Write names as a list that stays readable for any number of them."""
     texts = [shown(name, 1000) for name in names]
     if not texts:
@@ -126,6 +126,6 @@ def unknown(name: object, known: Sequence[str], *, what: str, where: str) -> str
 def _ends(names: Sequence[str]) -> str:
     """Write the first and the last names: labels come before or after many features."""
     if len(names) <= _SHOWN:
-        return listed(names)
+        return quoted(names)
     half = _SHOWN // 2
-    return f"{listed(names[:half])}, ..., {listed(names[-half:])} ({len(names)} in all)"
+    return f"{quoted(names[:half])}, ..., {quoted(names[-half:])} ({len(names)} in all)"

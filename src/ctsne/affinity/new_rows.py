@@ -139,7 +139,7 @@ class RowMaker:
         weights = [np.zeros(len(column.counts)) for column in self.columns]
         matched = self._matched(found, codes)
         for _ in range(_ROUNDS if len(self.columns) > 1 else 1):
-            before = [each.copy() for each in weights]
+            before = [array.copy() for array in weights]
             for c, column in enumerate(self.columns):
                 log_odds = self._log_odds(natural, codes, matched, weights, c)
                 target = column.share[points]

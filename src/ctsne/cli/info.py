@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ctsne._core.messages import FeaturesWarning, label_text, listed, size_text, value_text
+from ctsne._core.messages import FeaturesWarning, label_text, quoted, size_text, value_text
 from ctsne.cli.console import Console
 from ctsne.cli.files import model_columns, read_file
 from ctsne.cli.main import Parser, spell_command
@@ -148,7 +148,7 @@ def _describe_model(path: str, console: Console) -> None:
         "columns": str(model.n_features_in_),
     }
     if features is not None:
-        content["columns"] += f": {listed(features, most=4)}"
+        content["columns"] += f": {quoted(features, most=4)}"
     data = record.input("data")
     if data is not None:
         content["data"] = f"{record.source} of {data.file}"
@@ -190,7 +190,7 @@ def _describe_data(path: str, console: Console) -> None:
     if not found:
         lines.append("labels     none: no column has a few values that repeat")
     if rest:
-        lines.append(f"others     {listed(rest)}")
+        lines.append(f"others     {quoted(rest)}")
     for note in data.notes:
         console.detail(note)
     for warning in data.warnings:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ctsne._core.files import file_checksum
-from ctsne._core.messages import FarPointsWarning, NoLabelsWarning, label_text, listed
+from ctsne._core.messages import FarPointsWarning, NoLabelsWarning, label_text, quoted
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.files import (
@@ -225,7 +225,7 @@ def _check_columns(there: Collection[str], wanted: Sequence[str], options: Names
         count = f"{len(missing)} of the {len(wanted)} columns that the model was made from"
         how = "; --use-rep names a representation that holds them"
         how = how if options.input.endswith(".h5ad") else ""
-        raise ValueError(f"{options.input} lacks {count}: {listed(missing, most=5)}{how}")
+        raise ValueError(f"{options.input} lacks {count}: {quoted(missing, most=5)}{how}")
 
 
 def _named_labels(names: list[str], model: ConditionalTSNE, made: Record) -> list[str]:
@@ -247,7 +247,7 @@ def usual_labels(
     absent = [name for name in known if name not in there]
     if known and not absent:
         return known, f"labels: {' and '.join(known)}, as in the model"
-    what = f"{where} has no column {listed(absent)}" if absent else "no labels"
+    what = f"{where} has no column {quoted(absent)}" if absent else "no labels"
     how = "--labels names a column"
     if len(known) > 1:
         how = f"--labels names {len(known)} columns, in which values may be missing"
@@ -360,12 +360,12 @@ def _report(
     for name, column, own in zip(names or (), labels.values(), own_columns, strict=False):
         counts[name] = _count_labels(column, own)
         known, unseen, missing = (counts[name][what] for what in ("known", "unseen", "missing"))
-        new = f" ({listed(counts[name]['unseen labels'], most=3)})" if unseen else ""
+        new = f" ({quoted(counts[name]['unseen labels'], most=3)})" if unseen else ""
         lines.append(f"{name}: {known} known, {unseen} new to the model{new}, {missing} missing")
         if unseen and not known:
             what = f"the model has none of the labels of {name!r:.60}, but"
             how = "if this is not a new batch, name another column with --labels"
-            console.warn(f"{what} {listed(own.names, most=3)}; {how}")
+            console.warn(f"{what} {quoted(own.names, most=3)}; {how}")
     lines += far_lines(far, n, f"{options.key}_far", console, placed.far_distance)
     content = {
         "command": "transform",

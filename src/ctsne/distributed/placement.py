@@ -17,7 +17,7 @@ import numpy as np
 
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import WriteError, file_checksum, sole_writer
-from ctsne._core.messages import label_text, listed, shown, warn
+from ctsne._core.messages import label_text, quoted, shown, warn
 from ctsne._core.progress import Progress
 from ctsne.distributed.cluster import opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import Collection, are_files, open_collection
@@ -188,7 +188,7 @@ def _check_suits(model: ConditionalTSNE, found: Collection) -> None:
     X, wanted = found.head.X, model.n_features_in_
     if X.shape[1] != wanted:
         named = found.choice.features
-        which = "" if named is None else f" ({listed(named)})"
+        which = "" if named is None else f" ({quoted(named)})"
         what = f"the collection has {X.shape[1]} features{which}"
         raise ValueError(f"{what}, but the model was fitted to {wanted}")
     values = np.asarray(X.todense() if is_sparse(X) else X)

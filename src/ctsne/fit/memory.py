@@ -76,7 +76,7 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
     if labels is not None and (method.beta_low or settings.beta_low) is not None:
         working = max(working, WEIGHED_ENTRY * min(entries, WEIGHED_AT_ONCE))
         channels = {id(column): column for column in (*labels.columns, labels.combined)}.values()
-        node += LABEL_NODE * sum(int((each.counts > LARGE_LABEL).sum()) for each in channels)
+        node += LABEL_NODE * sum(int((column.counts > LARGE_LABEL).sum()) for column in channels)
     if np.array_equal(settings.init, "spectral"):
         working = max(working, SPECTRAL_ENTRY * entries)
     dims = settings.n_components

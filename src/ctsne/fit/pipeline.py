@@ -91,7 +91,7 @@ def neighbors_of(
 def same_lists(one: Settings, other: Settings) -> bool:
     """Return whether two settings of the same points search the same lists."""
     columns = [
-        () if each is None else each.columns for each in (one.list_labels, other.list_labels)
+        () if labels is None else labels.columns for labels in (one.list_labels, other.list_labels)
     ]
     return columns[0] == columns[1] and np.array_equal(wanted_lists(one)[1], wanted_lists(other)[1])
 

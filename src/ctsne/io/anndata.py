@@ -18,7 +18,7 @@ import numpy as np
 
 from ctsne._core.checks import check_same_rows, is_sparse
 from ctsne._core.files import require_room
-from ctsne._core.messages import listed, shown, unknown
+from ctsne._core.messages import quoted, shown, unknown
 from ctsne.io.dataset import (
     Dataset,
     Source,
@@ -387,7 +387,7 @@ def _places(there: Sequence[str], wanted: Sequence[str], path: Path) -> list[int
     missing = [gene for gene in wanted if counts[gene] != 1]
     if missing:
         what = f"lacks or repeats {len(missing)} of the {len(wanted)} genes that are needed"
-        raise ValueError(f"{path} {what}: {listed(missing, most=5)}")
+        raise ValueError(f"{path} {what}: {quoted(missing, most=5)}")
     place = {gene: number for number, gene in enumerate(there)}
     return [place[gene] for gene in wanted]
 

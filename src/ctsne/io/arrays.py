@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.arrays import PickledError, read_archive, read_array
 from ctsne._core.files import reading, require_room
-from ctsne._core.messages import listed
+from ctsne._core.messages import quoted
 from ctsne.io.dataset import (
     Dataset,
     Names,
@@ -42,7 +42,7 @@ def read_matrix(path: Path, labels: Sequence[str], elsewhere: Sequence[str]) -> 
         arrays, pickled = read_arrays(path)
         refuse_pickled(labels, [name for name in pickled if name not in elsewhere], path)
         if pickled:
-            notes = (f"skipped Python objects: {listed(pickled)} (save them with .astype(str))",)
+            notes = (f"skipped Python objects: {quoted(pickled)} (save them with .astype(str))",)
     key = _matrix_key(arrays, path)
     X = arrays.pop(key)
     if len(X.shape) != 2:
@@ -132,7 +132,7 @@ def _matrix_key(arrays: dict[str, Any], path: Path) -> str:
     flat = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "iuf"]
     wide = [name for name in flat if arrays[name].shape[1] > 1] or flat
     if len(wide) != 1:
-        found = listed(f"{name} {array.shape}" for name, array in arrays.items())
+        found = quoted(f"{name} {array.shape}" for name, array in arrays.items())
         raise ValueError(f"{path} must hold a matrix named X, or one matrix only; it holds {found}")
     return wide[0]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ctsne._core import checks
 from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import is_sparse
-from ctsne._core.messages import CtsneWarning, label_text, listed, unknown
+from ctsne._core.messages import CtsneWarning, label_text, quoted, unknown
 from ctsne.io.paths import load
 from ctsne.labels import combine_columns, encode_column
 
@@ -172,7 +172,7 @@ def check_numbers(data: Dataset, *, fewest: int = 2) -> Dataset:
     affected = [data.features[place] for place in np.unique(columns)]
     counts = f"{len(rows)} missing or infinite values in {len(affected)} of {X.shape[1]} columns"
     how = "remove those rows, impute the values, or leave the columns out with --features"
-    found = f"{counts}: {listed(affected, most=5)}"
+    found = f"{counts}: {quoted(affected, most=5)}"
     raise ValueError(f"{path} has {what} value in {where} ({found}); {how}")
 
 

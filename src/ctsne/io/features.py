@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.files import reading
-from ctsne._core.messages import listed, unknown
+from ctsne._core.messages import quoted, unknown
 from ctsne.io.dataset import Dataset
 from ctsne.io.hdf5 import StoredMatrix, dense_columns, opened, read_element
 from ctsne.io.paths import suffix_of
@@ -81,7 +81,7 @@ def _chosen(
         names = [name for name in chosen if chosen[name] == number]
         if names:
             values |= dict(zip(names, source.read(_places(source, names, dataset)).T, strict=True))
-            words.append(f"{listed(names)} from {source.words}")
+            words.append(f"{quoted(names)} from {source.words}")
     return {name: values[name] for name in chosen}, words
 
 

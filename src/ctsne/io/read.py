@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.files import file_checksum, reading
-from ctsne._core.messages import did_you_mean, listed
+from ctsne._core.messages import did_you_mean, quoted
 from ctsne.io import arrays
 from ctsne.io.anndata import read_h5ad, read_h5ad_blocks
 from ctsne.io.dataset import (
@@ -225,7 +225,7 @@ def _rows(data: Dataset, extra: Dataset, join_on: str) -> tuple[NDArray[np.intp]
         if name not in known:
             what = f"column {join_on!r:.60} to join by" if join_on != INDEX else "row names"
             columns = [column for column in known if column != INDEX]
-            how = did_you_mean(join_on, columns) or f"; its columns are {listed(columns)}"
+            how = did_you_mean(join_on, columns) or f"; its columns are {quoted(columns)}"
             for key, found in keys.items():
                 if here in own and _related(here, own[here], key, found):
                     how = f"; use {_option(here, key, data)}"
@@ -239,7 +239,7 @@ def _rows(data: Dataset, extra: Dataset, join_on: str) -> tuple[NDArray[np.intp]
     absent = [value for value in own[here] if value not in row_of]
     if absent:
         rows = f"{len(absent)} of the {len(own[here])} rows of {data.path}"
-        raise ValueError(f"{rows} have no match in {what}: {listed(absent, most=3)}")
+        raise ValueError(f"{rows} have no match in {what}: {quoted(absent, most=3)}")
     how = _described(here) if here == there else f"{_described(here)} of {data.path} and {what}"
     return np.array([row_of[value] for value in own[here]], np.intp), how
 

@@ -21,7 +21,7 @@ from ctsne._core.messages import (
     CtsneWarning,
     DominantFeatureWarning,
     FeaturesWarning,
-    listed,
+    quoted,
     unknown,
 )
 from ctsne.io.dataset import Dataset, Names, Source, check_labels, empty_as_na, matching, storable
@@ -137,7 +137,7 @@ def frame_data(
     if features is None:
         features = numeric_columns(frame, labels, notes, doubts)
         if not features:
-            found = "; ".join([f"its columns are {listed(known)}", *map(str, doubts)])
+            found = "; ".join([f"its columns are {quoted(known)}", *map(str, doubts)])
             raise ValueError(f"{where} has no numeric columns to make a map of; {found}")
     check_labels(features, known, (), where=str(where))
     unnamed = isinstance(frame.index, load("pandas").RangeIndex)
@@ -291,14 +291,14 @@ def _check_header(header: list[str], separator: str, path: Path) -> None:
     named = [name for name in header if name]
     _check_unique(named, path)
     if all(map(_NUMBER.fullmatch, named)) and any(set(name) & set(".eE") for name in named):
-        what = f"the first line of {path} holds numbers ({listed(named, most=3)})"
+        what = f"the first line of {path} holds numbers ({quoted(named, most=3)})"
         raise ValueError(f"{what}; add a line with column names before it")
 
 
 def _check_unique(names: Sequence[str], path: Path) -> None:
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
-        raise ValueError(f"{path} has more than one column named {listed(twice)}; rename them")
+        raise ValueError(f"{path} has more than one column named {quoted(twice)}; rename them")
 
 
 def _example_of_text(column: Any) -> tuple[int, str] | None:
@@ -355,7 +355,7 @@ def numeric_columns(
         if doubt:
             text = f"column {name!r:.60} is left out of the map: {doubt}"
             doubts.append(CtsneWarning(text))
-    notes += [f"not in the map ({why}): {listed(names)}" for why, names in left.items() if names]
+    notes += [f"not in the map ({why}): {quoted(names)}" for why, names in left.items() if names]
     return chosen
 
 
@@ -399,7 +399,7 @@ def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[FeaturesWarn
     whole = (np.mod(X, 1) == 0).all(axis=0)
     counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]
     if counts and 2 * whole.sum() < len(features):
-        what = f"whole numbers among fractions, included in the map: {listed(counts)}"
+        what = f"whole numbers among fractions, included in the map: {quoted(counts)}"
         text = f"{what}; if these are labels or counts, choose the features with {how}"
         yield FeaturesWarning(text)
 
@@ -448,7 +448,7 @@ def like_missing(columns: Mapping[str, Any]) -> Iterator[str]:
         found = () if plain else _LIKE_MISSING.intersection(column.unique().tolist())
         if found:
             how = "treated as an ordinary label; leave cells empty where the label is missing"
-            yield f"column {name!r:.60} contains {listed(sorted(found))}, {how}"
+            yield f"column {name!r:.60} contains {quoted(sorted(found))}, {how}"
 
 
 # Parquet and feather files, which may hold far more than their size suggests

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.messages import did_you_mean, label_text, listed, shown
+from ctsne._core.messages import did_you_mean, label_text, quoted, shown
 
 # Separates the values of several columns in the name of their combination.
 JOINT = " | "
@@ -110,7 +110,7 @@ class Column:
         if absent:
             raise ValueError(
                 f"{argument} must give a number for every label, but has none for "
-                f"{listed(absent, most=_SHOWN)}; the column has {self.describe()}"
+                f"{quoted(absent, most=_SHOWN)}; the column has {self.describe()}"
             )
         keys = [key_of[code] for code in range(self.n_labels)]
         return np.array([as_number(value[key], f"{argument}[{shown(key)}]") for key in keys])
@@ -127,7 +127,7 @@ class Column:
             found = {by_value[key]} if key in by_value else by_text.get(label_text(key), set())
             if len(found) != 1:
                 hint = did_you_mean(label_text(key), map(label_text, self.names))
-                known = f"not one of the labels ({listed(self.names, most=_SHOWN)})"
+                known = f"not one of the labels ({quoted(self.names, most=_SHOWN)})"
                 how = f"{hint or '.'} For the whole column, give one number"
                 raise ValueError(f"{argument} names {shown(key)}, {known}{how}")
             (code,) = found
@@ -208,7 +208,7 @@ def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDAr
 
 def joint_names(names: Sequence[Sequence[object]], rows: NDArray[np.integer]) -> list[str]:
     """Name combinations of labels, given as rows of one code per column."""
-    written = [list(map(label_text, each)) for each in names]
+    written = [list(map(label_text, column)) for column in names]
     parts = [[each[code] for each, code in zip(written, row, strict=True)] for row in rows]
     texts = [JOINT.join(part) for part in parts]
     if len(set(texts)) < len({tuple(part) for part in parts}):
@@ -326,7 +326,7 @@ def _encode_objects(entries: list[Any], argument: str) -> _Encoded:
         distinct = dict.fromkeys(entries)
     except TypeError as error:
         raise TypeError(f"{argument} {_VALUES}, got others: {error}") from None
-    names = [each for each in distinct if type(each) is str or not _is_missing(each)]
+    names = [value for value in distinct if type(value) is str or not _is_missing(value)]
     try:
         names.sort()
     except TypeError:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.messages import did_you_mean, label_text, listed, shown
+from ctsne._core.messages import did_you_mean, label_text, quoted, shown
 from ctsne.labels.column import (
     Column,
     as_columns,
@@ -154,14 +154,14 @@ class Labels:
         for name in values:
             if name not in self.names:
                 hint = did_you_mean(name, self.names)
-                known = listed(self.names)
+                known = quoted(self.names)
                 raise ValueError(
                     f"{argument} names {shown(name)}, not one of the label columns ({known}){hint}"
                 )
         absent = [name for name in self.names if name not in values]
         if absent:
             wanted = "must give a number for every label column"
-            raise ValueError(f"{argument} {wanted}, but has none for {listed(absent)}")
+            raise ValueError(f"{argument} {wanted}, but has none for {quoted(absent)}")
         return {name: values[name] for name in self.names}
 
     def one_or_by_name(self, values: Sequence[Any]) -> Any:
@@ -290,7 +290,7 @@ def _is_column(entry: Any) -> bool:
 
 def _are_columns(entries: Sequence[Any], n: int | None) -> bool:
     """Return whether the entries of a list are columns; otherwise they are rows."""
-    lengths = [each.n_points if isinstance(each, Column) else len(each) for each in entries]
+    lengths = [entry.n_points if isinstance(entry, Column) else len(entry) for entry in entries]
     if n is not None and all(length == n for length in lengths):
         return True
     return len(entries) != n if n is not None else len(entries) <= max(lengths)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import check_features
-from ctsne._core.messages import listed, shown
+from ctsne._core.messages import quoted, shown
 from ctsne._core.vocabulary import split_measure
 from ctsne.labels import Column, encode_column
 from ctsne.methods import METHODS
@@ -148,7 +148,7 @@ def label_colors(
     absent = [name for name in labels.names if name not in chosen]
     if absent:
         raise ValueError(
-            f"palette has no colour for {listed(absent, most=3)}; make it from all labels"
+            f"palette has no colour for {quoted(absent, most=3)}; make it from all labels"
         )
     colors, hexes = load("colors"), []
     for name in (*labels.names, None):

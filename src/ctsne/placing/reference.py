@@ -174,7 +174,7 @@ class Reference:
         """Return the map as a combination of labels feels it that does not occur in it."""
         places = self._new_places.get(labels)
         if places is None:
-            factors = [ColumnFactor(each.codes, each.alpha, each.beta) for each in self.columns]
+            factors = [ColumnFactor(own.codes, own.alpha, own.beta) for own in self.columns]
             table = np.array([labels], np.int32)
             made = fields_for(self.embedding, factors, table, dof=self.fields.dof, n_jobs=n_jobs)
             places = Places(self.embedding, made, exaggeration=self.exaggeration)
@@ -252,7 +252,7 @@ def stacked(columns: tuple[FittedColumn, ...], n: int) -> Codes:
     """Return the codes of all columns, shape (n, C)."""
     if not columns:
         return np.zeros((n, 0), np.int32)
-    return np.ascontiguousarray(np.stack([each.codes for each in columns], axis=1), np.int32)
+    return np.ascontiguousarray(np.stack([column.codes for column in columns], axis=1), np.int32)
 
 
 def sampled(n: int) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_directions, check_matrix, check_number, is_sparse
-from ctsne._core.messages import NoLabelsWarning, label_text, listed, warn
+from ctsne._core.messages import NoLabelsWarning, label_text, quoted, warn
 from ctsne.affinity.new_rows import Codes
 from ctsne.labels import UNNAMED, Column, Labels, combine_columns, encode_labels
 from ctsne.placing.build import ReferenceSource
@@ -131,7 +131,7 @@ def labels_for(known: Labels | None, columns: Sequence[Any]) -> dict[str, Any] |
     if len(names) == 1 and len(columns) > 1:
         columns = [combine_columns(columns)]
     if len(columns) != len(names):
-        count = f"{len(names)} label columns ({listed(names)})"
+        count = f"{len(names)} label columns ({quoted(names)})"
         raise ValueError(f"labels: the model has {count}, got {len(columns)}")
     return dict(zip(names, columns, strict=True))
 
@@ -143,7 +143,7 @@ def in_order(names: Sequence[str], known: Sequence[str]) -> list[str]:
 
 def _matching(given: Labels, known: Labels) -> tuple[Column, ...]:
     """Return the columns given in the order of the map's."""
-    wanted = f"the model was fitted with {known.n_columns} ({listed(known.names)})"
+    wanted = f"the model was fitted with {known.n_columns} ({quoted(known.names)})"
     if given.n_columns != known.n_columns:
         plural = "s" if given.n_columns > 1 else ""
         raise ValueError(f"labels has {given.n_columns} column{plural}, but {wanted}")
@@ -152,7 +152,7 @@ def _matching(given: Labels, known: Labels) -> tuple[Column, ...]:
     unnamed = tuple(str(place + 1) for place in range(known.n_columns))
     if known.n_columns == 1 or unnamed in (given.names, known.names):
         return given.columns  # in the order of the fit
-    raise ValueError(f"labels has the columns {listed(given.names)}, but {wanted}")
+    raise ValueError(f"labels has the columns {quoted(given.names)}, but {wanted}")
 
 
 def _codes(given: Column, known: Column) -> tuple[Codes, tuple[Any, ...]]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ctsne._core.messages import did_you_mean, label_text, listed, shown
+from ctsne._core.messages import did_you_mean, label_text, quoted, shown
 from ctsne._core.vocabulary import of_column
 from ctsne.estimator import ConditionalTSNE
 from ctsne.fit.summary import point_diagnostics
@@ -287,7 +287,7 @@ def _choose_columns(
             given[name] = labels[name]
         if name not in given:
             raise ValueError(
-                f"{argument} must be one of the columns ({listed(given)}), got "
+                f"{argument} must be one of the columns ({quoted(given)}), got "
                 f"{shown(name)}{did_you_mean(name, given)}"
             )
     return replace(page, known=factored, other=other), given

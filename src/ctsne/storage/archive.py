@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.files import check_space, reading, replaced_file
-from ctsne._core.messages import listed, shown
+from ctsne._core.messages import quoted, shown
 from ctsne.storage.schema import Number, check, strict_json
 
 VERSION = 1
@@ -135,7 +135,7 @@ def _members(file: Any, text: str) -> dict[str, tuple[zipfile.ZipInfo, int]]:
         raise ValueError(f"it has {len(entries)} members")
     names = [entry.filename for entry in entries]
     if names[:1] != [text] or len(set(names)) < len(names):
-        raise ValueError(f"its members must be {text} and arrays, got {listed(names, most=4)}")
+        raise ValueError(f"its members must be {text} and arrays, got {quoted(names, most=4)}")
     for entry in entries:
         name = entry.filename.removesuffix(".npy")
         if entry.filename != text and (name == entry.filename or not _NAME.fullmatch(name)):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ctsne._core.checks import LARGEST_VALUE, MOST_POINTS
-from ctsne._core.messages import listed, shown
+from ctsne._core.messages import quoted, shown
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def check(
             _check_array(value, schema, what, sizes)
         case set():
             known = isinstance(value, str) and value in schema
-            require(known, what, f"one of {listed(sorted(schema))}", value)
+            require(known, what, f"one of {quoted(sorted(schema))}", value)
         case [entries]:
             require(isinstance(value, list), what, "a list", value)
             for place, entry in enumerate(value):
@@ -76,7 +76,7 @@ def check(
             require(isinstance(value, dict), what, "names with values", value)
             if str not in schema and set(value) != set(schema):
                 different = sorted(set(value) ^ set(schema))
-                raise ValueError(f"its {what} has missing or unknown names: {listed(different)}")
+                raise ValueError(f"its {what} has missing or unknown names: {quoted(different)}")
             for name in value if str in schema else schema:
                 check(value[name], schema.get(str, schema.get(name)), f"{what}/{name:.40}", sizes)
         case _:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ctsne._core.checks import check_number
-from ctsne._core.messages import did_you_mean, listed, shown
+from ctsne._core.messages import did_you_mean, quoted, shown
 from ctsne._core.vocabulary import split_measure
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def check_targets(mixing: Any, names: Sequence[str]) -> dict[str, float]:
         return dict.fromkeys(names, number)
     for name in mixing:
         if name not in columns:
-            known = listed(columns)
+            known = quoted(columns)
             hint = did_you_mean(name, list(map(str, columns)))
             raise ValueError(
                 f"mixing names {shown(name)}, not one of the label columns ({known}){hint}"
@@ -60,7 +60,7 @@ def check_targets(mixing: Any, names: Sequence[str]) -> dict[str, float]:
     absent = [column for column in columns if column not in mixing]
     if absent:
         must = "mixing must give a number for every label column"
-        raise ValueError(f"{must}, but has none for {listed(absent)}")
+        raise ValueError(f"{must}, but has none for {quoted(absent)}")
     return {
         name: check_number(mixing[column], f"mixing[{shown(column)}]", low=0, high=1)
         for column, name in columns.items()

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.checks import check_choice
-from ctsne._core.messages import listed, shown, unknown, warn
+from ctsne._core.messages import quoted, shown, unknown, warn
 from ctsne.estimator import ConditionalTSNE, model_of_map
 from ctsne.io.anndata import (
     Representation,
@@ -232,7 +232,7 @@ def _features(
         if missing:
             raise ValueError(
                 f"adata lacks {len(missing)} of the {len(genes)} columns of the reference: "
-                f"{listed(missing, most=5)}; all of them are needed, in adata.var_names, or name "
+                f"{quoted(missing, most=5)}; all of them are needed, in adata.var_names, or name "
                 "the representation that holds them with use_rep"
             )
         matrix = matrix[:, [place[gene] for gene in genes]]
@@ -273,7 +273,7 @@ def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str,
         absent = [name for name in known if name not in adata.obs]
         if absent and len(absent) < len(known):
             how = "add it with missing values to use the others"
-            warn(f"adata.obs has no column {listed(absent)}, so no labels are used; {how}")
+            warn(f"adata.obs has no column {quoted(absent)}, so no labels are used; {how}")
         labels = list(known) if known and not absent else None
     if labels is None:
         return None, ()
