@@ -186,42 +186,34 @@ def test_labels_of_every_kind(path: Path, labels: Any) -> None:
     assert_same(model.place(NEW, new), again.place(NEW, new))
 
 
-def test_several_columns(path: Path) -> None:
+def test_columns_and_their_names(path: Path) -> None:
+    frame = pd.DataFrame(X, columns=[f"PC{i}" for i in range(10)])
+    model = ConditionalTSNE(perplexity=6, n_iter=20, random_state=0)
+    batch = pd.Series(KNOWN, name="batch")
+    for labels, name in ((batch, "batch"), ({"batch": KNOWN}, "batch"), (KNOWN, "label")):
+        model.fit(X, labels=labels).save(path)
+        assert model.labels_.names == ctsne.load(path).labels_.names == (name,)
     labels = pd.DataFrame({"colour": KNOWN, "shape": DATA.hidden[:90]})
-    model = ConditionalTSNE(perplexity=6, n_iter=20, random_state=0).fit(X, labels=labels)
-    model.save(path)
+    model.fit(frame, labels=labels).save(path)
     again = ctsne.load(path)
     assert again.labels_.names == ("colour", "shape")
     assert np.array_equal(again.labels_.codes, model.labels_.codes)
     assert again.labels_.combined.names == model.labels_.combined.names
     assert again.strength_ == model.strength_
+    assert list(again.feature_names_in_) == list(frame)
+    table = pd.DataFrame(NEW, columns=list(frame))
     new = pd.DataFrame({"colour": DATA.known[90:], "shape": DATA.hidden[90:]})
-    assert_same(model.place(NEW, new), again.place(NEW, new))
-
-
-def test_the_name_of_a_single_column(path: Path) -> None:
-    model, batch = fitted("joint"), pd.Series(KNOWN, name="batch")
-    for labels, name in ((batch, "batch"), ({"batch": KNOWN}, "batch"), (KNOWN, "label")):
-        model.fit(X, labels=labels).save(path)
-        assert model.labels_.names == ctsne.load(path).labels_.names == (name,)
-
-
-def test_names_of_columns(path: Path) -> None:
-    frame = pd.DataFrame(X, columns=[f"PC{i}" for i in range(10)])
-    ConditionalTSNE(perplexity=6, n_iter=20).fit(frame, labels=KNOWN).save(path)
-    model = ctsne.load(path)
-    assert list(model.feature_names_in_) == list(frame)
+    assert_same(model.place(table, new), again.place(table, new))
     with pytest.raises(ValueError, match="feature names"):
-        model.transform(frame[list(frame)[::-1]])
+        again.transform(table[list(frame)[::-1]])
 
 
 def test_paths_that_cannot_be_written(tmp_path: Path) -> None:
     model = fitted("tsne")
-    with pytest.raises(ValueError, match=r"its name must end in \.ctsne"):
-        model.save(tmp_path / "model.npz")
-    with pytest.raises(ValueError, match="there is no folder"):
-        model.save(tmp_path / "none" / "model.ctsne")
-    with pytest.raises(TypeError, match="path must be"):
+    for wrong, says in (("model.npz", r"must end in \.ctsne"), ("none/model.ctsne", "no folder")):
+        with pytest.raises(ValueError, match=says):
+            model.save(tmp_path / wrong)
+    with pytest.raises(TypeError, match="path"):
         model.save(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="perplexity"):
         model.set_params(perplexity=-1).save(tmp_path / "model.ctsne")
@@ -282,9 +274,7 @@ def stored(way: str) -> bytes:
         (_without("features"), "features"),
         (_with(1, "more"), "more"),
         (_with([], "record"), "record"),
-        (_with([], *PARAMETERS), "parameters"),
         (_with("x", *PARAMETERS, "method"), "method"),
-        (_with(-3.0, *PARAMETERS, "perplexity"), "perplexity"),
         (_with({"eval": 1}, *PARAMETERS, "strength"), "parameter"),
         (_with(3, *PARAMETERS, "n_components"), "parameters"),
         (_with(1, *PARAMETERS, "unknown"), "parameters"),
@@ -292,8 +282,6 @@ def stored(way: str) -> bytes:
         (_with(np.zeros((9, 2)), *PARAMETERS, "init"), "init"),
         (_with(np.full((90, 3), np.nan), *PARAMETERS, "align"), "align"),
         (_with(None, *RESULTS, "n_iter"), "n_iter"),
-        (_with(1.5, *RESULTS, "n_iter"), "n_iter"),
-        (_with("x", *RESULTS, "recall"), "recall"),
         (_with(2.0, *RESULTS, "recall"), "recall"),
         (_with(3, *RESULTS, "alignment"), "alignment"),
         (_without(*RESULTS, "kl_divergence"), "kl_divergence"),
@@ -306,12 +294,9 @@ def stored(way: str) -> bytes:
         (_with({"0": np.zeros(9)}, "diagnostics", "column_shares"), "column_shares"),
         (_with(3, "columns"), "columns"),
         (_with(["a", "b", "c"], *LABELS_OF), "labels"),
-        (_with(["a"], *LABELS_OF), "labels"),
         (_with(["a", "a"], *LABELS_OF), "label"),
         (_with(3, "columns", 0, "name"), "name"),
         (_with([1], "reference", "used"), "labels"),
-        (_with([0, 0], "reference", "used"), "labels"),
-        (_with([], "reference", "used"), "labels"),
         (_with("x", "reference", "method"), "method"),
         (_with("cosine", "reference", "metric"), "reference"),
         (_with("mutual", "reference", "alignment", "name"), "alignment"),
@@ -319,12 +304,8 @@ def stored(way: str) -> bytes:
         (_with(True, "reference", "perplexity"), "perplexity"),
         (_with([1] * 4, "reference", "fields", "nodes"), "fields"),
         (_without(*MAP), "embedding"),
-        (_without(*CODES), "codes"),
-        (_without("diagnostics", "sigma"), "sigma"),
         (_with(_set(np.nan), *MAP), "embedding"),
         (_with(lambda array: array.astype(np.float64), *MAP), "embedding"),
-        (_with(lambda array: array[:-1], *MAP), "embedding"),
-        (_with(_set(-2), *CODES), "codes"),
         (_with(_set(2), *CODES), "codes"),
         (_with(lambda array: array[:, None], *CODES), "codes"),
         (_with(_set(-1), "reference", "combined"), "combinations"),
@@ -332,7 +313,6 @@ def stored(way: str) -> bytes:
         (_with(_set(1.5), "reference", "columns", 0, "share"), "share"),
         (_with(_set(0), "reference", "columns", 0, "alpha"), "alpha"),
         (_with(np.zeros(2), "more"), "more"),
-        (_with(np.zeros(2), "reference", "more"), "more"),
         (_with(np.zeros(2), "reference", "index", "more"), "index"),
     ],
 )

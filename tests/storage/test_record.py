@@ -70,27 +70,31 @@ def test_arrays_callbacks_and_random_states_are_not_stored() -> None:
     assert Record.from_json(found).parameters == {**parameters, "random_state": None}
 
 
-def test_who_made_it_and_its_files() -> None:
+def test_other_text_and_formats_are_refused() -> None:
+    for text in ("", "[]", "{}", "1", '{"ctsne record": 1}', "{not json"):
+        with pytest.raises(ValueError, match="not a ctsne settings record"):
+            Record.from_json(text)
+    with pytest.raises(ValueError, match=r"another version of ctsne \(format 99"):
+        Record.from_json(json.dumps(GOOD.to_dict() | {"ctsne record": 99}))
+    with pytest.raises(ValueError, match="JSON"):
+        Record("ctsne embed", {"beta": float("nan")}).to_json()
+
+
+def test_files_without_a_record(cells: Path, tmp_path: Path) -> None:
+    (tmp_path / "map.docx").touch()
+    for path, says in (
+        (tmp_path, r"not the folder of a sweep: it has no settings\.json"),
+        (tmp_path / "map.csv", "there is no file"),
+        (tmp_path / "map.docx", r"the name must end in one of .*\.h5ad"),
+        (cells, "has no record of how it was made"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            read_record(path)
+    (tmp_path / "settings.json").write_text(GOOD.to_json(indent=1))
+    assert read_record(tmp_path) == GOOD
     assert GOOD.command == "embed" and Record("ctsne.tl.ctsne", {}).command is None
     assert GOOD.input("labels") == Input("l.csv", "z", role="labels")
     assert GOOD.input("init") is None
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", "1", '{"ctsne record": 1}', "{not json"])
-def test_other_text_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="not a ctsne settings record"):
-        Record.from_json(text)
-
-
-def test_another_format_is_named() -> None:
-    content = GOOD.to_dict() | {"ctsne record": 99}
-    with pytest.raises(ValueError, match=r"another version of ctsne \(format 99"):
-        Record.from_json(json.dumps(content))
-
-
-def test_no_numbers_that_json_cannot_hold() -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        Record("ctsne embed", {"beta": float("nan")}).to_json()
 
 
 def test_versions() -> None:
@@ -110,26 +114,6 @@ def test_paths_are_seen_from_the_output(tmp_path: Path, monkeypatch: pytest.Monk
     assert [record.file for record in records] == ["../data/x.npy", "../data/l.npy"]
     assert records[0] == Input("../data/x.npy", data.sha256, data.checksum(["batch"]))
     assert records[1].sha256 == data.label_sha256 and records[1].data is None
-
-
-def test_the_folder_of_a_sweep(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"not the folder of a sweep: it has no settings\.json"):
-        read_record(tmp_path)
-    (tmp_path / "settings.json").write_text(GOOD.to_json(indent=1))
-    assert read_record(tmp_path) == GOOD
-
-
-def test_what_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="there is no file"):
-        read_record(tmp_path / "map.csv")
-    (tmp_path / "map.docx").write_text("")
-    with pytest.raises(ValueError, match=r"the name must end in one of .*\.h5ad"):
-        read_record(tmp_path / "map.docx")
-
-
-def test_a_file_without_a_map(cells: Path) -> None:
-    with pytest.raises(ValueError, match=r"has no record of how it was made"):
-        read_record(cells)
 
 
 @pytest.mark.parametrize(
@@ -170,25 +154,20 @@ def test_the_record_of_a_model() -> None:
     "change",
     [
         {"made_by": 3},
-        {"made_by": None},
         {"parameters": [1]},
         {"parameters": {"strength": {"per label": 3}}},
         {"options": []},
         {"results": {"mixing": ["x"]}},
         {"labels": "batch"},
-        {"labels": [3]},
         {"source": {"kind": "X"}},
         {"source": {"kind": "?", "key": "x", "n_columns": 1, "n_variable": 1, "n_selected": 1}},
         {"inputs": "x"},
-        {"inputs": ["x"]},
-        {"inputs": {"file": "a"}},
         {"inputs": [{"file": 3}]},
         {"inputs": [{"file": "a", "sha256": 3, "data": None, "role": "data"}]},
         {"inputs": [{"file": "a", "sha256": None, "data": ["x"], "role": "data"}]},
         {"inputs": [{"file": "a", "more": 1}]},
         {"features": [1]},
         {"versions": {"numpy": 2}},
-        {"versions": None},
         {"more": 1},
     ],
     ids=str,

@@ -34,7 +34,9 @@ def result() -> SweepResult:
 
 
 def test_a_sweep_reads_back_as_it_was(result: SweepResult, tmp_path: Path) -> None:
-    result.save(tmp_path / "sweep.npz")
+    for name in ("sweep.npz", "again.npz"):
+        result.save(tmp_path / name)
+    assert (tmp_path / "sweep.npz").read_bytes() == (tmp_path / "again.npz").read_bytes()
     loaded = load_sweep(str(tmp_path / "sweep.npz"))
     assert [repr(each) for each in loaded.maps[:3]] == [repr(each) for each in result.maps[:3]]
     assert loaded.table.drop(columns=["beta", "init"]).equals(
@@ -56,12 +58,6 @@ def test_a_sweep_reads_back_as_it_was(result: SweepResult, tmp_path: Path) -> No
     assert len(loaded.find(init=start)) == len(result.find(init=start)) == 1
     assert loaded.best(0.0).title == result.best(0.0).title
     assert [line.title for line in loaded.lines()] == [line.title for line in result.lines()]
-
-
-def test_the_same_sweep_gives_the_same_bytes(result: SweepResult, tmp_path: Path) -> None:
-    for name in ("one.npz", "two.npz"):
-        result.save(tmp_path / name)
-    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
 
 
 def test_failed_maps_are_kept_with_their_reason(
@@ -92,6 +88,10 @@ def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
             load_sweep(tmp_path / name)
     with pytest.raises(FileNotFoundError):
         load_sweep(tmp_path / "none.npz")
+    os.mkfifo(tmp_path / "sweep.npz")
+    for path in (tmp_path, tmp_path / "sweep.npz"):
+        with pytest.raises(ValueError, match=r"is a pipe, not a file|not contain a finished sweep"):
+            load_sweep(path)
 
 
 def test_what_cannot_be_written_leaves_the_old_file(result: SweepResult, tmp_path: Path) -> None:
@@ -163,45 +163,35 @@ def _of_estimator(**changes: Any) -> Change:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        (lambda tree: tree.update(maps=7), "maps"),
         (lambda tree: tree.update(maps=[7]), "maps"),
-        (lambda tree: tree.update(more=7), "more"),
         (lambda tree: tree.update(more=np.zeros(3)), "more"),
         (lambda tree: tree["record"]["parameters"].pop("perplexity"), "parameters"),
         (_of_estimator(method="dance"), "method"),
         (_of_estimator(perplexity=[30]), "parameter"),
-        (lambda tree: tree.update(sampled_from="many"), "sampled_from"),
         (lambda tree: tree.update(sampled_from=3), "number of points"),
         (lambda tree: tree.update(other="nobody"), "other"),
         (lambda tree: tree.update(other=[{**tree["labels"][0], "name": x} for x in "ab"]), "other"),
         (lambda tree: tree["labels"].append(tree["labels"][0]), "label columns"),
         (lambda tree: tree["labels"][0].update(codes=np.full(120, 2, "i4")), "codes"),
-        (lambda tree: tree["labels"][0].update(codes=np.zeros(99, "i4")), "labels"),
         (lambda tree: tree["labels"][0].pop("codes"), "codes"),
         (_parameters(1, dance=1), "parameters"),
-        (_parameters(1, method=[1]), "parameter"),
         (_parameters(1, method="x"), "method"),
         (_parameters(3, beta={"per label": [[[], 1]]}), "label"),
-        (_map(measures={}), "measures"),
         (_map(measures={"mixing": "far"}), "measures"),
         (lambda tree: tree["maps"][1]["measures"].pop("adjusted_rnx"), "measures"),
         (_map(alignment_scores=[]), "alignment_scores"),
-        (_map(alignment=[]), "alignment"),
         (_map(seconds="long"), "seconds"),
         (_map(line=1), "line"),
         (_map(knob="dance"), "knob"),
-        (_map(error=3), "error"),
         (_map(error="failed"), "failed"),
         (_map(positions=None, file="../map.npz"), "not the name of a map"),
         (_map(positions=None), "maps"),
         (_positions(embedding=np.full((120, 2), np.nan, "f4")), "embedding"),
         (_positions(embedding=np.zeros((120, 2))), "embedding"),
-        (_positions(embedding=np.zeros(120, "f4")), "embedding"),
         (_positions(embedding=np.zeros((99, 2), "f4")), "shape"),
         (_positions(embedding=np.zeros((120, 4), "f4")), "dimensions"),
         (_positions(embedding=None), "embedding"),
         (_diagnostics(perplexity=np.zeros(120)), "perplexity"),
-        (_diagnostics(perplexity=None), "perplexity"),
         (_diagnostics(more=np.zeros(120)), "more"),
     ],
 )
@@ -220,34 +210,6 @@ def test_hostile_files_are_refused_in_one_line(
     assert named in message.removeprefix(str(path))
 
 
-def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "sweep.npz")
-    for path in (tmp_path, tmp_path / "sweep.npz"):
-        with pytest.raises(ValueError, match=r"is a pipe, not a file|not contain a finished sweep"):
-            load_sweep(path)
-
-
-def test_maps_are_not_read_through_links(tmp_path: Path) -> None:
-    folder = tmp_path / "sweep"
-    made = sweep(DATA.X, KNOWN, {"beta": [1]}, estimator=SMALL, folder=folder, progress=False)
-    file = folder / str(made.maps[0].file)
-    file.rename(tmp_path / "far.npz")
-    file.symlink_to("../far.npz")
-    with pytest.raises(ValueError, match=f"{file.name} is a link, which is not followed"):
-        load_sweep(folder)
-
-
-def test_maps_too_large_to_be_rotated(tmp_path: Path) -> None:
-    made = sweep(
-        DATA.X, KNOWN, {"beta": [1, 0.1]}, estimator=SMALL, folder=tmp_path, progress=False
-    )
-    for swept in made.maps:
-        large = replace(swept, embedding=swept.embedding * 1e30)
-        write_map_file(tmp_path / str(swept.file), vars(large))
-    with pytest.raises(ValueError, match="embedding"):
-        load_sweep(tmp_path)
-
-
 def test_damaged_folders_are_refused(tmp_path: Path) -> None:
     made = sweep(
         DATA.X, KNOWN, {"beta": [1, 0.1]}, estimator=SMALL, folder=tmp_path, progress=False
@@ -261,8 +223,16 @@ def test_damaged_folders_are_refused(tmp_path: Path) -> None:
     outside.rename(tmp_path / str(made.maps[0].file))
     made.save(tmp_path)
     kept = tmp_path / str(made.maps[1].file)
+    large = replace(made.maps[1], embedding=made.maps[1].embedding * 1e30)
+    write_map_file(kept, vars(large))
+    with pytest.raises(ValueError, match="embedding"):  # too large to be rotated
+        load_sweep(tmp_path)
     kept.write_bytes(kept.read_bytes()[:200])
     with pytest.raises(ValueError, match=r"is not a valid ctsne|is not the name of a map"):
+        load_sweep(tmp_path)
+    kept.rename(outside)
+    kept.symlink_to(outside.name)
+    with pytest.raises(ValueError, match=f"{kept.name} is a link, which is not followed"):
         load_sweep(tmp_path)
     kept.unlink()
     with pytest.raises(FileNotFoundError, match=kept.name):

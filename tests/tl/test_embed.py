@@ -27,7 +27,10 @@ def fields(adata: Any) -> list[set[str]]:
 
 def test_the_map_is_the_estimators_to_the_last_bit(blood: Any) -> None:
     before = fields(blood)
+    result = ctsne.tl.ctsne(blood, "phase", copy=True, **QUICK)
+    assert result is not None and fields(blood) == before
     assert ctsne.tl.ctsne(blood, "phase", method="joint", **QUICK) is None
+    assert_array_equal(result.obsm["X_ctsne"], blood.obsm["X_ctsne"])
     assert [after - earlier for after, earlier in zip(fields(blood), before, strict=True)] == [
         {"ctsne_perplexity", "ctsne_other_share", "ctsne_matched", "ctsne_largest_weight"},
         {"X_ctsne"},
@@ -47,6 +50,11 @@ def test_the_map_is_the_estimators_to_the_last_bit(blood: Any) -> None:
     assert results["n_iter"] == 30 and results["recall"] == 1
     share = blood.uns["ctsne"]["diagnostics"]["other_share_mean"]
     assert share == pytest.approx(model.diagnostics_.other_share.mean())
+    params = blood.uns["ctsne"]["params"]
+    # Parameters left at None are not stored: the method sets them.
+    assert params["method"] == "joint" and params["align"] == "none"
+    unused = {"beta", "strength", "mixing", "bandwidth", "odds", "beta_low"}
+    assert not (unused | {"n_jobs", "verbose", "callback"}) & set(params)
 
 
 def test_every_parameter_of_the_estimator_is_there_with_its_default() -> None:
@@ -77,26 +85,14 @@ def test_every_parameter_arrives(blood: Any) -> None:
         "learning_rate": 150,
         "dof": 0.8,
         "beta_low": 0.3,
+        "align": "mean",
         "random_state": 5,
     }
     ctsne.tl.ctsne(blood, "phase", **given)
     expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], **given)
     assert_array_equal(blood.obsm["X_ctsne"], expected)
-    kept = {"labels": "phase", "use_rep": "X_pca", "align": "none", "pca": "auto", **given}
+    kept = {"labels": "phase", "use_rep": "X_pca", "pca": "auto", **given}
     assert blood.uns["ctsne"]["params"] == kept
-
-
-def test_only_parameters_with_an_effect_are_kept(blood: Any) -> None:
-    ctsne.tl.ctsne(blood, "phase", verbose=0, n_jobs=1, **QUICK)
-    params = blood.uns["ctsne"]["params"]
-    # Parameters left at None are not stored: the method sets them.
-    assert params["method"] == "joint" and params["align"] == "none"
-    unused = {"beta", "strength", "mixing", "bandwidth", "odds", "beta_low"}
-    assert not (unused | {"n_jobs", "verbose", "callback"}) & set(params)
-    ctsne.tl.ctsne(blood, "phase", method="revised", beta=0.01, key_added="paper", **QUICK)
-    params = blood.uns["paper"]["params"]
-    assert params["beta"] == 0.01 and params["bandwidth"] == "r" and "strength" not in params
-    assert "mixing" not in blood.uns["paper"]["results"]
 
 
 @pytest.mark.parametrize(("method", "knob"), [("joint", "strength"), ("revised", "beta")])
@@ -119,15 +115,6 @@ def test_what_was_found_for_a_mixing_is_kept(
 
 
 @pytest.mark.filterwarnings("ignore::ctsne._core.messages.CtsneWarning")
-@pytest.mark.parametrize("align", ["none", "mutual", "local", "mean", "auto"])
-def test_alignments_by_name(blood: Any, align: str) -> None:
-    ctsne.tl.ctsne(blood, "phase", align=align, **QUICK)
-    expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], align=align)
-    assert_array_equal(blood.obsm["X_ctsne"], expected)
-    assert blood.uns["ctsne"]["params"]["align"] == align
-
-
-@pytest.mark.filterwarnings("ignore::ctsne._core.messages.CtsneWarning")
 @pytest.mark.parametrize("kind", ["array", "frame", "key", "key of a frame"])
 def test_a_corrected_representation(blood: Any, kind: str, tmp_path: Path) -> None:
     corrected = blood.obsm["X_pca"] - np.where(blood.obs["phase"] == "S", 2, 0)[:, None]
@@ -146,16 +133,6 @@ def test_a_corrected_representation(blood: Any, kind: str, tmp_path: Path) -> No
     assert anndata.read_h5ad(tmp_path / "cells.h5ad").uns["ctsne"]["params"]["align"] == stored
 
 
-@pytest.mark.filterwarnings("ignore::ctsne._core.messages.CtsneWarning")
-def test_odds_for_each_label(blood: Any) -> None:
-    odds = {"G1": 2.0, "S": 5.0, "G2M": 1.0}
-    ctsne.tl.ctsne(blood, "phase", odds=odds, **QUICK)
-    expected = estimated(blood.obsm["X_pca"], blood.obs["phase"], odds=odds)
-    assert_array_equal(blood.obsm["X_ctsne"], expected)
-    params = blood.uns["ctsne"]["params"]["odds"]
-    assert dict(zip(*params.values(), strict=True)) == odds
-
-
 @pytest.mark.parametrize("kind", ["category", str, "codes", "bool", "object"])
 def test_columns_of_any_type(blood: Any, kind: Any) -> None:
     phase = blood.obs["phase"]
@@ -171,8 +148,10 @@ def test_columns_of_any_type(blood: Any, kind: Any) -> None:
         assert blood.uns["ctsne"]["params"]["labels"] == "column"
 
 
+@pytest.mark.filterwarnings("ignore:Observation names are not unique:UserWarning")
 @pytest.mark.parametrize("convert", [np.asarray, list, pd.Categorical, lambda column: column])
 def test_labels_that_are_not_a_column(blood: Any, convert: Any) -> None:
+    blood.obs_names = ["same"] * 700  # does no harm
     labels = convert(blood.obs.pop("phase"))
     ctsne.tl.ctsne(blood, labels, **QUICK)
     assert_array_equal(blood.obsm["X_ctsne"], estimated(blood.obsm["X_pca"], labels))
@@ -224,25 +203,6 @@ def test_view_becomes_an_object_of_its_own(blood: Any) -> None:
     assert "ctsne_perplexity" not in blood.obs
 
 
-def test_copy(blood: Any) -> None:
-    before = fields(blood)
-    result = ctsne.tl.ctsne(blood, "phase", copy=True, **QUICK)
-    assert result is not None and fields(blood) == before
-    ctsne.tl.ctsne(blood, "phase", **QUICK)
-    assert_array_equal(result.obsm["X_ctsne"], blood.obsm["X_ctsne"])
-
-
-@pytest.mark.filterwarnings("ignore:Observation names are not unique:UserWarning")
-def test_repeated_cell_names_do_no_harm(blood: Any) -> None:
-    expected = estimated(blood.obsm["X_pca"], blood.obs["phase"])
-    blood.obs_names = ["same"] * 700
-    ctsne.tl.ctsne(blood, "phase", **QUICK)
-    assert_array_equal(blood.obsm["X_ctsne"], expected)
-    result = ctsne.tl.ctsne(blood, blood.obs["phase"], copy=True, **QUICK)
-    assert result is not None
-    assert_array_equal(result.obsm["X_ctsne"], expected)
-
-
 @pytest.mark.filterwarnings("ignore:Writing zarr v2 data:UserWarning")
 @pytest.mark.filterwarnings("ignore::ctsne._core.messages.CtsneWarning")
 @pytest.mark.parametrize("suffix", ["h5ad", "zarr"])
@@ -290,44 +250,37 @@ def test_scanpy_draws_it(blood: Any) -> None:
     ("arguments", "names"),
     [
         ({"labels": "phse"}, r"'phse' in adata.obs; did you .*'phase'\?"),
-        ({"labels": ["phase", "louvian"]}, "did you mean 'louvain'"),
         ({"labels": np.zeros(5)}, "each of the 700 points.* got 5"),
         ({"labels": pd.Series(["a"] * 700)}, "labels and X have different row names"),
         ({"use_rep": "X_pc"}, "'X_pc' .*did you mean 'X_pca'"),
         ({"n_pcs": 51}, "n_pcs must be .* from 1 to 50, got 51"),
-        ({"n_pcs": 2.5}, "n_pcs"),
         ({"use_rep": "X_pca", "n_pcs": 0}, "n_pcs"),
-        ({"key_added": ""}, "key_added"),
         ({"key_added": "a/b"}, "key_added"),
         ({"key_added": "neighbors"}, r'replace adata.uns\["neighbors"\]'),
         ({"key_added": "X_umap"}, r'replace adata.obsm\["X_umap"\], not'),
         ({"use_rep": "X", "key_added": "X_pca"}, r'adata.obsm\["X_pca"\] and .* "pca_map"'),
+        ({"use_rep": "odd"}, r"obsm\[.odd.\] contains 1 NaN .*row 4, column 0"),
+        ({"callback": lambda *_: 1 / 0, "callback_every": 1}, "zero"),
         ({"key_added": "taken"}, r'replace adata.obs\["taken_perplexity"\]'),
         ({"metric": "precomputed"}, "neighbors_key"),
         ({"method": "jont"}, "method must be .*did you mean 'joint'"),
         ({"align": "X_harmny"}, "align: .*'X_harmny' in adata.obsm"),
-        ({"align": "X_umpa"}, "align: .*did you mean 'X_umap'"),
         ({"align": "mutal"}, "align: .*did you mean 'mutual'"),
-        ({"align": np.ones((5, 2))}, "align must be .*each of the 700"),
         ({"align": pd.DataFrame(np.ones((700, 2)))}, "align.* different row names"),
-        ({"odds": 0.5}, "odds"),
-        ({"odds": 2, "beta_low": 0.5}, "set the same thing"),
-        ({"mixing": 1.5}, "mixing"),
-        ({"mixing": 0.5, "strength": 0.5}, "leave one of them out"),
         ({"neighbors_key": "neighbors", "perplexity": 5, "align": "mean"}, "align"),
         ({"neighbors_key": "neighbours"}, "did you mean 'neighbors'"),
         ({"neighbors_key": "lost"}, r"refers to adata.obsp\['lost'\]"),
         ({"neighbors_key": "neighbors"}, r"perplexity=10 .* the 9 .*n_neighbors=31\)"),
         ({"neighbors_key": "neighbors", "metric": "cosine"}, "metric='cosine' has no effect"),
-        ({"neighbors_key": "neighbors", "n_pcs": 5}, "n_pcs=5 has no effect"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::ctsne._core.messages.CtsneWarning")
 def test_refuses_with_nothing_changed(blood: Any, arguments: Any, names: str) -> None:
+    blood.obsm["odd"] = np.where(np.arange(1400).reshape(700, 2) == 8, np.nan, 1.0)
     blood.obs["taken_perplexity"] = "mine"
     blood.uns["lost"] = {"distances_key": "lost"}
     before = fields(blood)
-    with pytest.raises((TypeError, ValueError), match=names):
+    with pytest.raises((TypeError, ValueError, ZeroDivisionError), match=names):
         ctsne.tl.ctsne(blood, **{"labels": "phase", "perplexity": 10, **arguments})
     assert fields(blood) == before
 
@@ -358,28 +311,8 @@ def test_a_map_has_two_names_and_one_place(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", key_added="X_ctsne", **QUICK)
     assert [key for key in blood.obsm if "ctsne" in key] == ["X_ctsne"]
     assert [key for key in blood.uns if "ctsne" in key] == ["ctsne"]
-
-
-def test_never_replaces_what_the_map_is_made_of(blood: Any) -> None:
-    ctsne.tl.ctsne(blood, "phase", **QUICK)
     before = blood.obsm["X_ctsne"].copy()
     for name in ("ctsne", "X_ctsne"):
         with pytest.raises(ValueError, match="would replace the features of the map"):
             ctsne.tl.ctsne(blood, "phase", use_rep="X_ctsne", key_added=name, **QUICK)
     assert_array_equal(blood.obsm["X_ctsne"], before)
-
-
-def test_infinite_values_are_named_by_their_place(blood: Any) -> None:
-    blood.obsm["X_pca"][3, 2] = np.nan
-    with pytest.raises(ValueError, match=r"obsm\[.X_pca.\] contains 1 NaN .*row 3, column 2"):
-        ctsne.tl.ctsne(blood, "phase")
-
-
-def test_failure_in_the_fit_leaves_nothing(small: Any) -> None:
-    def fail(*_: object) -> None:
-        raise RuntimeError("mine")
-
-    before = fields(small)
-    with pytest.raises(RuntimeError, match="mine"):
-        ctsne.tl.ctsne(small, "phase", callback=fail, callback_every=1, **QUICK)
-    assert fields(small) == before

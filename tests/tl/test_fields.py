@@ -55,7 +55,7 @@ def test_representation(blood: Any, options: Any, expected: Any, params: Any) ->
 
 
 @pytest.mark.parametrize(("n_pcs", "pca"), [(None, "auto"), (12, 12), (0, None)])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, sparse.csc_matrix])
 def test_components_are_those_of_the_estimator_and_not_stored(
     small: Any, kind: Any, n_pcs: Any, pca: Any
 ) -> None:
@@ -85,13 +85,6 @@ def test_more_components_than_the_estimator_would_keep(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", use_rep="wide", n_pcs=70, **QUICK)
     expected = estimated(blood.obsm["wide"][:, :70], blood.obs["phase"], pca=None)
     assert_array_equal(blood.obsm["X_ctsne"], expected)
-
-
-@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array])
-def test_sparse(small: Any, kind: Any) -> None:
-    small.X = kind(small.X)
-    ctsne.tl.ctsne(small, "phase", use_rep="X", **QUICK)
-    assert_array_equal(small.obsm["X_ctsne"], estimated(small.X, small.obs["phase"]))
 
 
 def test_precomputed_graph_is_that_of_the_estimator(blood: Any) -> None:
@@ -156,12 +149,11 @@ def test_the_same_file_gives_the_same_map_by_every_face(small: Any, tmp_path: Pa
         assert_array_equal(read_map(tmp_path / f"{name}.npz").embedding, small.obsm[f"X_{name}"])
 
 
-def test_scanpy_and_anndata_are_imported_only_when_needed() -> None:
+def test_scanpy_and_anndata_are_imported_only_when_needed(
+    small: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code = "import sys, ctsne.tl; sys.exit('scanpy' in sys.modules or 'anndata' in sys.modules)"
     assert subprocess.run([sys.executable, "-P", "-c", code], check=False).returncode == 0
-
-
-def test_without_scanpy(small: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scanpy", None)
     ctsne.tl.ctsne(small, "phase", **QUICK)
     assert small.obsm["X_ctsne"].shape == (100, 2)
