@@ -79,6 +79,11 @@ def test_lists_of_balanced_are_near_their_shares(
     assert (lengths[:, 0] > 0)[wanted[:, 0] > 1e-9].all()
 
 
+def test_no_share_is_negative_by_rounding() -> None:
+    shares = np.array([[np.nextafter(1.0, 2.0), 0.5]])
+    assert product_shares(shares, (0, 1, 2, 3)).tolist() == [[0.0, 0.5, 0.0, 0.5]]
+
+
 def test_a_strength_per_label_of_each_column() -> None:
     labels = as_columns(np.stack([np.arange(120) % 2, np.arange(120) // 2 % 3], axis=1))
     patterns = (0, 1, 2, 3)

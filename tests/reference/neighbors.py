@@ -131,6 +131,7 @@ def random_shares(column: Integers) -> Floats:
 
 def product_shares(shares: Floats, patterns: Patterns) -> Floats:
     """Return ``Π w_c`` (columns that differ) ``(1 - w_c)`` (others), over the patterns given."""
+    shares = shares.clip(0, 1)  # sums of shares may be above 1 by rounding
     result = np.ones((len(shares), len(patterns)))
     for share, differs in zip(shares.T, differing_lists(patterns, shares.shape[1]), strict=True):
         result *= np.where(differs, share[:, None], 1 - share[:, None])

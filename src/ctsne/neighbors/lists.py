@@ -191,6 +191,7 @@ def product_shares(shares: Floats, patterns: Patterns) -> Floats:
 
     Only the patterns that occur count.
     """
+    shares = shares.clip(0, 1)  # sums of shares may be above 1 by rounding
     result = np.ones((len(shares), len(patterns)))
     for share, differs in zip(shares.T, differing_lists(patterns, shares.shape[1]), strict=True):
         result *= np.where(differs, share[:, None], 1 - share[:, None])
