@@ -104,12 +104,6 @@ def test_mixing_is_the_laplacian_over_the_expected_one(k: int) -> None:
     assert mixing(MAP, LABELS) == mixing(MAP, LABELS, k=30)
 
 
-def test_separate_labels_are_not_mixed() -> None:
-    apart = MAP + 100.0 * np.unique(LABELS, return_inverse=True)[1][:, None]
-    assert mixing(apart, LABELS) == 0
-    assert mixing_by_label(apart, LABELS) == {"a": 0, "b": 0, "c": 0}
-
-
 def test_missing_labels_are_left_out() -> None:
     labels = LABELS.astype(object)
     labels[::7] = None
@@ -124,27 +118,27 @@ def test_missing_labels_are_left_out() -> None:
         assert value == pytest.approx(shares[labels == label].mean() / random)
 
 
+def test_mixing_of_known_cases() -> None:
+    apart = MAP + 100.0 * np.unique(LABELS, return_inverse=True)[1][:, None]
+    assert mixing(apart, LABELS) == 0
+    assert mixing_by_label(apart, LABELS) == {"a": 0, "b": 0, "c": 0}
+    assert mixing(MAP, np.arange(600)) == 1  # every point has a label of its own
+    assert set(mixing_by_label(MAP, np.arange(600)).values()) == {1.0}
+    few = MAP[:10], LABELS[:10]  # have small neighbourhoods
+    assert mixing(*few, k=30) == mixing(*few, k=8)
+    assert np.isfinite(list(mixing_by_label(*few).values())).all()
+    found = map_neighbors(MAP, k=12, sample=200)  # is taken as given
+    expected = laplacian(found, LABELS, k=12) / expected_laplacian(LABELS)
+    assert mixing(found, LABELS) == pytest.approx(expected)
+    assert set(mixing_by_label(found, LABELS)) <= {"a", "b", "c"}
+    for measure in (mixing, mixing_by_label):
+        assert measure(MAP, LABELS, n_jobs=1) == measure(MAP, LABELS, n_jobs=2)
+
+
 @pytest.mark.parametrize("labels", [["a"] * 600, [None] * 600, ["a", *[None] * 599]])
 def test_nothing_to_mix(labels: Any) -> None:
     assert np.isnan(mixing(MAP, labels))
     assert mixing_by_label(MAP, labels) == {}
-
-
-def test_every_point_with_a_label_of_its_own_is_mixed() -> None:
-    assert mixing(MAP, np.arange(600)) == 1
-    assert set(mixing_by_label(MAP, np.arange(600)).values()) == {1.0}
-
-
-def test_few_points_have_small_neighbourhoods() -> None:
-    assert mixing(MAP[:10], LABELS[:10], k=30) == mixing(MAP[:10], LABELS[:10], k=8)
-    assert np.isfinite(list(mixing_by_label(MAP[:10], LABELS[:10]).values())).all()
-
-
-def test_neighbours_given_are_taken() -> None:
-    found = map_neighbors(MAP, k=12, sample=200)
-    expected = laplacian(found, LABELS, k=12) / expected_laplacian(LABELS)
-    assert mixing(found, LABELS) == pytest.approx(expected)
-    assert set(mixing_by_label(found, LABELS)) <= {"a", "b", "c"}
 
 
 def test_many_points_are_measured_by_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,11 +152,6 @@ def test_many_points_are_measured_by_a_sample(monkeypatch: pytest.MonkeyPatch) -
     rare = LABELS.astype(object)
     rare[:2] = "rare"  # a label that may have no measured point
     assert {"a", "b", "c"} <= set(mixing_by_label(MAP, rare)) <= {"a", "b", "c", "rare"}
-
-
-def test_the_number_of_threads_changes_nothing() -> None:
-    assert mixing(MAP, LABELS, n_jobs=1) == mixing(MAP, LABELS, n_jobs=2)
-    assert mixing_by_label(MAP, LABELS, n_jobs=1) == mixing_by_label(MAP, LABELS, n_jobs=2)
 
 
 # LISI

@@ -66,7 +66,7 @@ def test_columns_far_apart_are_packed() -> None:
     assert first[columns].tolist() == [1, 2, 3, 4, 5]
 
 
-def test_an_order_that_is_not_a_permutation_is_refused() -> None:
+def test_an_order_that_is_not_a_permutation_and_other_maps_are_refused() -> None:
     two = np.array([0, 1, 2]), np.zeros(2, np.int32), np.ones(2, np.float32)
     similarities = _native.Similarities(*two, 1)
     descent = _native.Descent(similarities, np.zeros((2, 2), np.float32), 1.0, 1)
@@ -77,6 +77,12 @@ def test_an_order_that_is_not_a_permutation_is_refused() -> None:
             descent.reordered(np.array(order), similarities)
     with pytest.raises(ValueError, match="one place in the order per point"):
         similarities.packed(np.zeros(1, np.int32))
+    for shape, message in (((3, 2), "does not fit the map"), ((2, 4), "dimensions")):
+        with pytest.raises(ValueError, match=message):
+            _native.Descent(similarities, np.zeros(shape, np.float32), 1.0, 1)
+    step = {"pull": 1, "push": 1, "learning_rate": 1, "momentum": 0, "longest": 1}
+    with pytest.raises(ValueError, match="shape of the map"):
+        descent.step(np.zeros((1, 2), np.float32), **step)
 
 
 @pytest.mark.parametrize(
@@ -99,17 +105,3 @@ def test_a_matrix_that_points_outside_itself_is_refused(
     values = np.ones(2, np.float32)
     with pytest.raises(ValueError, match=message):
         _native.Similarities(np.array(indptr, np.int64), np.array(columns, np.int32), values, 1)
-
-
-def test_a_map_of_other_points_is_refused() -> None:
-    similarities = _native.Similarities(
-        np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2, np.float32), 1
-    )
-    for shape, message in (((3, 2), "does not fit the map"), ((2, 4), "dimensions")):
-        with pytest.raises(ValueError, match=message):
-            _native.Descent(similarities, np.zeros(shape, np.float32), 1.0, 1)
-    descent = _native.Descent(similarities, np.zeros((2, 2), np.float32), 1.0, 1)
-    with pytest.raises(ValueError, match="shape of the map"):
-        descent.step(
-            np.zeros((1, 2), np.float32), pull=1, push=1, learning_rate=1, momentum=0, longest=1
-        )

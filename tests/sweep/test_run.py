@@ -323,11 +323,16 @@ def test_path_starts_from_the_map_before(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [swept.measures["n_iter"] for swept in result.maps] == [12, 60, 12]
 
 
-def test_sample_measures_fewer_points() -> None:
-    result = run({"beta": [0.1]}, sample=50, k=10)
-    embedding = result.maps[0].embedding
-    expected = laplacian(embedding, DATA.known, k=10, sample=50, random_state=0)
+def test_samples_warnings_and_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run({"beta": [1, 0.1]}, sample=50, k=10, progress=True, path=True)
+    expected = laplacian(result.maps[0].embedding, DATA.known, k=10, sample=50, random_state=0)
     assert result.maps[0].measures["laplacian"] == pytest.approx(expected, abs=1e-12)
+    written = capsys.readouterr()
+    assert written.out == "" and written.err.splitlines()[-1].startswith("sweep: 2 of 2")
+    labels = np.where(np.arange(240) < 3, "rare", DATA.known)
+    with pytest.warns(UserWarning, match="share of neighbours") as caught:
+        sweep(DATA.X, labels, {"beta": [1, 0.1]}, estimator=SMALL, progress=False)
+    assert len(caught) == 1  # once for all settings
 
 
 def test_distances_instead_of_features() -> None:
@@ -427,20 +432,6 @@ def test_a_killed_worker_is_reported_and_not_fatal(monkeypatch: pytest.MonkeyPat
     with pytest.warns(UserWarning, match="1 of 2 settings failed.*RuntimeError: a worker"):
         result = run({"beta": [1, 0.1]})
     assert result.maps[0].embedding is not None
-
-
-def test_warnings_of_all_settings_are_given_once() -> None:
-    labels = np.where(np.arange(240) < 3, "rare", DATA.known)
-    with pytest.warns(UserWarning, match="share of neighbours") as caught:
-        sweep(DATA.X, labels, {"beta": [1, 0.1]}, estimator=SMALL, progress=False)
-    assert len(caught) == 1
-
-
-def test_progress_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    run({"beta": [1, 0.1]}, progress=True, path=True)
-    written = capsys.readouterr()
-    assert written.out == ""
-    assert written.err.splitlines()[-1].startswith("sweep: 2 of 2")
 
 
 @pytest.mark.slow
