@@ -3,7 +3,8 @@
 :class:`ConditionalTSNE` runs the whole pipeline, and :func:`load` reads a model that it saved.
 ``ctsne.evaluate`` measures maps, ``ctsne.sweep`` compares many of them, ``ctsne.pl`` draws figures,
 ``ctsne.report`` writes an interactive page, ``ctsne.tl`` works on AnnData objects, and
-``ctsne.distributed`` on a cluster. All other modules are private.
+``ctsne.distributed`` on a cluster. All other modules are private; their heavy
+loops are in the compiled module ``_native`` (``native/`` in the repository).
 
 Everything is loaded at first use, so that importing the package is fast.
 """

@@ -1,4 +1,4 @@
-"""The table of methods: what each conditions, what controls it, and which parameters it uses."""
+"""The table of methods: what each conditions, its knob, and its functions in every stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parameters of a fit, checked once against the data, with all that follows from them."""
+"""The parameters of a fit, checked once: which columns count, what repels, the knob at a level."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ctsne.fit import pipeline
-from ctsne.fit.pipeline import MANY_POINTS
+from ctsne.fit.pipeline import MANY_UNMATCHED
 from ctsne.labels import Labels, encode_labels
 from ctsne.neighbors.matching import UNMATCHED
 from ctsne.settings import DEFAULTS, check_settings
@@ -27,9 +27,9 @@ def test_which_labels_are_named() -> None:
     labels = encode_labels(["a"] * 100 + ["b"] * 100 + ["c"] * 2000)
     matched = np.ones(2200)
     assert without_counterparts(matched, labels) is None
-    matched[: MANY_POINTS - 1] = 0
+    matched[: MANY_UNMATCHED - 1] = 0
     assert without_counterparts(matched, labels) is None  # a few are no news
-    matched[:MANY_POINTS] = 0
+    matched[:MANY_UNMATCHED] = 0
     message = without_counterparts(matched, labels)
     assert message is not None and message.startswith("20 points of 'a' have no counterpart")
     matched[200:230] = 0  # 30 of 2,000 points are few

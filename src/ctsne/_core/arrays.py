@@ -46,9 +46,7 @@ def read_array(file: IO[bytes], size: int) -> NDArray[Any]:
     return array
 
 
-def read_archive(
-    path: Path, only: Collection[str] = ()
-) -> tuple[dict[str, NDArray[Any]], list[str]]:
+def read_npz(path: Path, only: Collection[str] = ()) -> tuple[dict[str, NDArray[Any]], list[str]]:
     """Return the arrays of a .npz file, and the names of pickled ones, which are not read."""
     arrays: dict[str, NDArray[Any]] = {}
     pickled: list[str] = []
@@ -67,7 +65,7 @@ def read_archive(
     return arrays, pickled
 
 
-def write_archive(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+def write_npz(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a .npz file; equal arrays give equal bytes, and names may be any text."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,4 +1,4 @@
-"""Weights and shares by label, and the constants of ``joint``."""
+"""Weights and shares by label, in the similarities and in the repulsion of the map."""
 
 from __future__ import annotations
 

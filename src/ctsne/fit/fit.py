@@ -1,4 +1,4 @@
-"""One map from the matrix on: the three stages, and the search for a mixing if requested."""
+"""One map: find the levels for a mixing, run the three stages, correct a map that missed it."""
 
 from __future__ import annotations
 
@@ -31,17 +31,18 @@ class Fit:
         self._aligned: Any = None
         self._rng = deepcopy(settings.rng)
         self._features, self.projection = pipeline.features_of(matrix, settings)
-        self.places = matrix if self._features is None else self._features
+        # Where neighbours are searched: features, or distances if only these were given.
+        self.points = matrix if self._features is None else self._features
         if settings.mixing is not None:
             self._find_levels()
         self._make()
 
     def _find_levels(self) -> None:
         settings = self.settings
-        search = self._search = MixingSearch(self.places, settings)
+        search = self._search = MixingSearch(self.points, settings)
         n_iter = settings.n_iter
         # The time of an iteration grows with the number of points.
-        later = (n_iter + self._later()) * self.places.shape[0] / search.n_points
+        later = (n_iter + self._later()) * self.points.shape[0] / search.n_points
         bar = self._log.bar(
             search.usual_trials * n_iter,
             f"trials on {search.n_points:,} points",
@@ -67,7 +68,7 @@ class Fit:
 
     def _make(self) -> None:
         settings = self.settings
-        aligned = pipeline.alignment_of(self.places, settings)
+        aligned = pipeline.alignment_of(self.points, settings)
         if aligned.name != "none":
             self._log.stage(f"alignment: {aligned.name}")
         neighbors = self._find_neighbors(aligned.points)
@@ -90,7 +91,7 @@ class Fit:
     def _find_neighbors(self, aligned: Any) -> Neighbors:
         bar = self._log.bar(1, "neighbours", then="then the map", kept=False)
         try:
-            return pipeline.neighbors_of(self.places, self.settings, aligned, bar.inside)
+            return pipeline.neighbors_of(self.points, self.settings, aligned, bar.inside)
         finally:
             bar.close()
 
@@ -137,7 +138,7 @@ class Fit:
         assert self._neighbors is not None
         settings = replace(self.settings.at_levels(levels), rng=deepcopy(self._rng))
         if not pipeline.same_lists(self._searched, settings):  # lists may depend on the strength
-            self._neighbors = pipeline.neighbors_of(self.places, settings, self._aligned)
+            self._neighbors = pipeline.neighbors_of(self.points, settings, self._aligned)
             self._searched = settings
         self.settings = settings
         self.affinities = pipeline.affinities_of(self._neighbors, self.settings)

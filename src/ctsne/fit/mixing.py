@@ -1,4 +1,4 @@
-"""The search for a requested mixing: how strongly to condition on each label column.
+"""Trials for a requested mixing: how strongly to condition on each label column.
 
 A sample of the points is mapped at a few levels of conditioning, then all points at the levels
 found. If that map misses a target, others are made at corrected levels; the nearest is kept.

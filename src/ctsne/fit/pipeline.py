@@ -24,7 +24,7 @@ from ctsne.neighbors.matching import UNMATCHED
 from ctsne.settings import Settings
 
 # Points without counterparts are worth a warning from this number, and this share of their label.
-MANY_POINTS = 20
+MANY_UNMATCHED = 20
 MANY_SHARE = 0.02
 
 
@@ -133,7 +133,7 @@ def without_counterparts(affinities: Affinities, settings: Settings) -> str | No
         matched = affinities.diagnostics.column_matched[name]
         unmatched = column.codes[(matched < UNMATCHED) & (column.codes >= 0)]
         alone = np.bincount(unmatched, minlength=column.n_labels)
-        many = np.flatnonzero(alone >= np.maximum(MANY_POINTS, MANY_SHARE * column.counts))
+        many = np.flatnonzero(alone >= np.maximum(MANY_UNMATCHED, MANY_SHARE * column.counts))
         of_column = f"{name} " if labels.n_columns > 1 else ""
         found += [(int(alone[i]), f"{of_column}{shown(column.names[i], 40)}") for i in many]
     if not found:

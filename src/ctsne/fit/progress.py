@@ -1,4 +1,4 @@
-"""Stages of a fit as they are reported: log lines and bars."""
+"""Run and report the stages of a fit: log lines and bars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fitted model says of itself: diagnostics to keep, and an HTML table for notebooks."""
+"""A fitted model in short: the diagnostics it keeps with a map, and HTML for notebooks."""
 
 from __future__ import annotations
 

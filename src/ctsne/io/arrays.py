@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.arrays import PickledError, read_archive, read_array
+from ctsne._core.arrays import PickledError, read_array, read_npz
 from ctsne._core.files import reading, require_room
 from ctsne._core.messages import quoted
 from ctsne.io.dataset import (
@@ -88,7 +88,7 @@ def read_npy(path: Path) -> NDArray[Any]:
 def read_arrays(path: Path, only: Collection[str] = ()) -> tuple[dict[str, Any], list[str]]:
     """Return the arrays of a .npz file, and the names of pickled ones, which are not read."""
     with reading(path, _VALID):
-        arrays, pickled = read_archive(path, only)
+        arrays, pickled = read_npz(path, only)
         if arrays.keys() >= _SPARSE:
             return {"X": _sparse_matrix(arrays, path)}, []
     if pickled and (not arrays or "X" in pickled):

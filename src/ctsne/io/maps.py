@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.arrays import write_archive
+from ctsne._core.arrays import write_npz
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import (
     SETTINGS,
@@ -128,7 +128,7 @@ def write_map(
         for name, column in (added | kept).items():
             places = (free for free in _free_names(name) if free not in {*arrays, "names"})
             arrays[next(places)] = plain_array(column)
-        write_archive(target, arrays)
+        write_npz(target, arrays)
     elif suffix == ".npy":
         content = io.BytesIO()
         np.save(content, positions)

@@ -5,8 +5,8 @@
 :func:`align` aligns finished maps with each other.
 """
 
-from ctsne.layout.align import align
 from ctsne.layout.descent import Layout, Schedule
+from ctsne.layout.procrustes import align
 from ctsne.layout.start import start_positions
 from ctsne.layout.weights import PairWeights, pair_weights
 

@@ -1,4 +1,4 @@
-"""New points in a finished map: the potentials that repel them, and the places they take."""
+"""Potentials that repel new points in a finished map, and the places they take."""
 
 from __future__ import annotations
 

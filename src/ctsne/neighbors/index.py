@@ -1,4 +1,4 @@
-"""Neighbours of any queries among reference points, in one list per pattern of label columns.
+"""Neighbours of new points, and of fits with several label columns, in one list per pattern.
 
 Few reference points are all scanned. Many are divided into cells of nearby points, and a query
 visits the cells nearest to it until it has seen a budget of candidates. There are two divisions:

@@ -1,4 +1,4 @@
-"""The lists of neighbours of every point, their lengths, and selections from them."""
+"""The lists of neighbours of every point, and how long each method wants them."""
 
 from __future__ import annotations
 

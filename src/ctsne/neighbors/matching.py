@@ -1,4 +1,4 @@
-"""Matching: how well points are matched by points of other labels."""
+"""How well points are matched by points of other labels, for the similarities."""
 
 from __future__ import annotations
 

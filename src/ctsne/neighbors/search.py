@@ -1,4 +1,4 @@
-"""Search neighbours from features: one function for any number of label columns, two engines.
+"""Search the neighbours of a fit: up to one label column here, several by the index.
 
 Without labels and with one label column, a point has at most two lists: one of the same label, one
 of other labels. They are searched exactly over all pairs, or approximately among cells: k-means

@@ -1,4 +1,4 @@
-"""From a fit to a reference for new points."""
+"""From a fit to the reference for new points, calibrated on points of the map."""
 
 from __future__ import annotations
 
@@ -101,12 +101,12 @@ def source_of(fit: Fit, given: Labels | None) -> ReferenceSource:
         recall=settings.recall,
         dof=settings.dof,
         exaggeration=settings.schedule.exaggeration,
-        perplexity=new_perplexity(settings.perplexity, fit.places.shape[0]),
+        perplexity=new_perplexity(settings.perplexity, fit.points.shape[0]),
         knob=effective.knob,
         labels=effective.labels,
         used=tuple(places.index(column) for column in columns),  # columns are equal if identical
         weights=weights_of(settings),
-        features=fit.places,
+        features=fit.points,
         projection=fit.projection,
         alignment=fit.alignment,
     )

@@ -1,4 +1,4 @@
-"""New points in a finished map."""
+"""Place checked points in a finished map, some at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A finished map that takes new points: all that it needs, as plain data."""
+"""The map as new points see it: finds their neighbours, weighs them and places them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ctsne.neighbors.precomputed import read_new_points
 NEW_PERPLEXITY = 15.0
 LARGEST_SHARE = 1 / 3
 # Points of the map that are treated as new ones, to calibrate weights and to know usual distances.
-SAMPLE = 2000
+CALIBRATION_POINTS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,4 +257,4 @@ def stacked(columns: tuple[FittedColumn, ...], n: int) -> Codes:
 
 def sampled(n: int) -> NDArray[np.int64]:
     """Return the points of the map that are treated as new ones."""
-    return np.sort(np.random.default_rng(0).permutation(n)[:SAMPLE])
+    return np.sort(np.random.default_rng(0).permutation(n)[:CALIBRATION_POINTS])

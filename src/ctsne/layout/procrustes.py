@@ -1,4 +1,4 @@
-"""Align maps of the same points with each other."""
+"""Turn, move and scale maps of the same points onto each other."""
 
 from __future__ import annotations
 
