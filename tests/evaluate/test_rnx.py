@@ -147,21 +147,6 @@ def test_lists_serve_many_measures_and_maps() -> None:
         assert curve.value[-1] == pytest.approx(adjusted_rnx(found, data, k=20))
 
 
-def test_direct_double_loop() -> None:
-    """The usual R_NX, from ranks and without anything of ours."""
-    rng = np.random.default_rng(3)
-    X, Y, k = rng.normal(size=(60, 3)), rng.normal(size=(60, 2)), 9
-    ranks = [
-        np.argsort(np.argsort(np.linalg.norm(A[:, None] - A, axis=2), axis=1), axis=1)
-        for A in (X, Y)
-    ]
-    kept = sum(
-        1 <= ranks[0][i, j] <= k and 1 <= ranks[1][i, j] <= k for i in range(60) for j in range(60)
-    )
-    q = kept / (60 * k)
-    assert adjusted_rnx(Y, X, k=k) == pytest.approx((59 * q - k) / (59 - k))
-
-
 def test_by_hand() -> None:
     # The map pairs 0 with 2 and 1 with 3, each the only other one of its label: it has no choice.
     embedding = [[0.0], [5.0], [1.0], [6.0]]

@@ -110,12 +110,11 @@ def test_many_labels() -> None:
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])
-def test_balanced_keeps_one_neighbour_of_the_own_label(count: int) -> None:
+def test_balanced_keeps_one_neighbour_of_the_own_label_and_halves_without_strength(
+    count: int,
+) -> None:
     labels = as_columns(np.arange(40 * count) % 40)
     assert (balanced_lengths(labels, (0, 1), 2.0, [1.0]) == [1, 5]).all()
-
-
-def test_without_strength_balanced_halves_the_row_as_the_paper_does() -> None:
     lengths = balanced_lengths(as_columns(np.arange(60) % 3), (0, 1), 5.0, [0.0])
     assert (lengths == [7, 8]).all()  # of 15; here the odd one goes to other labels
 

@@ -159,6 +159,7 @@ def test_the_record_of_a_model() -> None:
         {"options": []},
         {"results": {"mixing": ["x"]}},
         {"labels": "batch"},
+        {"labels": [3]},
         {"source": {"kind": "X"}},
         {"source": {"kind": "?", "key": "x", "n_columns": 1, "n_variable": 1, "n_selected": 1}},
         {"inputs": "x"},

@@ -173,6 +173,7 @@ def _of_estimator(**changes: Any) -> Change:
         (lambda tree: tree.update(other=[{**tree["labels"][0], "name": x} for x in "ab"]), "other"),
         (lambda tree: tree["labels"].append(tree["labels"][0]), "label columns"),
         (lambda tree: tree["labels"][0].update(codes=np.full(120, 2, "i4")), "codes"),
+        (lambda tree: tree["labels"][0].update(codes=np.zeros(99, "i4")), "labels"),
         (lambda tree: tree["labels"][0].pop("codes"), "codes"),
         (_parameters(1, dance=1), "parameters"),
         (_parameters(1, method="x"), "method"),

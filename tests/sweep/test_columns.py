@@ -99,18 +99,6 @@ def test_tsne_that_mixes_every_column_is_taken() -> None:
     )
 
 
-def test_with_another_label_the_purest_that_is_not_beaten() -> None:
-    result = columns(
-        {"strength": [0.2, 0.4, 0.6]},
-        [0.6, 0.7, 0.9],
-        [0.6, 0.7, 0.9],
-        [0.3, 0.5, 0.4],
-        other=[0.1, 0.3, 0.2],
-    )
-    assert chosen(result, 0.5) == 2  # the first is beaten by both others in everything
-    assert result.suggest(0.5).reason.startswith("of the maps that mix every column to 0.5")
-
-
 def test_each_column_may_reach_its_target_with_another_seed() -> None:
     grid = {"strength": [0.5], "random_state": [0, 1]}
     result = columns(grid, [0.8, 0.4], [0.4, 0.8], [0.3, 0.5])

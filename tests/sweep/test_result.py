@@ -20,20 +20,6 @@ def result(
     return made_up(grid, {"mixing": mixing, "adjusted_rnx": rnx, **measures}, BASE)
 
 
-def test_best_takes_means_over_seeds_and_then_the_best_seed() -> None:
-    grid = {"beta": [1, 0.1], "random_state": [0, 1]}
-    swept = result(grid, [0.6, 0.3, 0.5, 0.6], [0.5, 0.5, 0.3, 0.4])
-    assert swept.best(0.5).parameters == {"beta": 0.1, "random_state": 1}
-    # The mean of .6 and .3 reaches .44, but only one of the two maps does.
-    assert swept.best(0.44).parameters == {"beta": 1, "random_state": 0}
-
-
-def test_best_does_not_depend_on_how_the_grid_is_divided() -> None:
-    measures = [0.1, 0.55, 0.6], [0.5, 0.3, 0.4]
-    for grid in ({"beta": [1, 0.1, 1e-2]}, [{"beta": 1}, {"beta": 0.1}, {"beta": 1e-2}]):
-        assert result(grid, *measures).best(0.5).parameters == {"beta": 0.1}
-
-
 def test_mixing_that_cannot_be_measured_is_not_chosen_by() -> None:
     swept = result({"beta": [1, 0.1]}, [math.nan, 0.3], [0.5, 0.4])
     assert swept.best(0).parameters == {"beta": 0.1}

@@ -27,8 +27,8 @@ def fields(adata: Any) -> list[set[str]]:
 
 def test_the_map_is_the_estimators_to_the_last_bit(blood: Any) -> None:
     before = fields(blood)
-    result = ctsne.tl.ctsne(blood, "phase", copy=True, **QUICK)
-    assert result is not None and fields(blood) == before
+    result = ctsne.tl.ctsne(blood, "phase", store_graph=True, copy=True, **QUICK)
+    assert result is not None and fields(blood) == before and "ctsne_distances" in result.obsp
     assert ctsne.tl.ctsne(blood, "phase", method="joint", **QUICK) is None
     assert_array_equal(result.obsm["X_ctsne"], blood.obsm["X_ctsne"])
     assert [after - earlier for after, earlier in zip(fields(blood), before, strict=True)] == [
@@ -172,8 +172,8 @@ def test_no_labels_are_plain_t_sne_with_the_estimators_warning(blood: Any) -> No
 
 @pytest.mark.parametrize("backed", ["dense", "sparse"], indirect=True)
 def test_backed_by_a_file(backed: Any, small: Any, tmp_path: Path) -> None:
-    ctsne.tl.ctsne(backed, "phase", use_rep="X", **QUICK)
-    ctsne.tl.ctsne(small, "phase", use_rep="X", **QUICK)
+    for adata in (backed, small):
+        ctsne.tl.ctsne(adata, "phase", use_rep="X", store_graph=True, **QUICK)
     assert backed.isbacked
     assert_array_equal(backed.obsm["X_ctsne"], small.obsm["X_ctsne"])
     ctsne.tl.ctsne(backed, "phase", key_added="pcs", n_pcs=5, **QUICK)
@@ -181,6 +181,8 @@ def test_backed_by_a_file(backed: Any, small: Any, tmp_path: Path) -> None:
     read = anndata.read_h5ad(tmp_path / "other.h5ad")
     assert_array_equal(read.obsm["X_ctsne"], small.obsm["X_ctsne"])
     assert set(read.obsm) == {"X_umap", "X_ctsne", "X_pcs"}
+    assert (read.obsp["ctsne_distances"] != small.obsp["ctsne_distances"]).nnz == 0
+    assert read.uns["ctsne_neighbors"] == small.uns["ctsne_neighbors"]
     assert read.uns["pcs"]["params"]["labels"] == "phase"
 
 
@@ -197,9 +199,11 @@ def test_view_of_a_file(backed: Any) -> None:
 def test_view_becomes_an_object_of_its_own(blood: Any) -> None:
     view = blood[blood.obs["phase"] != "G2M"]
     with pytest.warns(anndata.ImplicitModificationWarning, match="view"):
-        ctsne.tl.ctsne(view, "phase", **QUICK)
+        ctsne.tl.ctsne(view, "phase", store_graph=True, **QUICK)
     assert not view.is_view and view.obsm["X_ctsne"].shape == (683, 2)
+    assert view.obsp["ctsne_distances"].shape == (683, 683)
     assert "X_ctsne" not in blood.obsm and "ctsne" not in blood.uns
+    assert "ctsne_distances" not in blood.obsp
     assert "ctsne_perplexity" not in blood.obs
 
 

@@ -275,22 +275,6 @@ def test_never_replaces_the_graph_of_another_program(blood: Any) -> None:
     assert "other" not in blood.obsm
 
 
-def test_in_a_copy_a_view_and_a_file(blood: Any, backed: Any, tmp_path: Path) -> None:
-    result = ctsne.tl.ctsne(blood, "phase", store_graph=True, copy=True, **QUICK)
-    assert result is not None and set(STORED) <= set(result.obsp)
-    assert not set(STORED) & set(blood.obsp)
-    view = blood[::2]
-    with pytest.warns(anndata.ImplicitModificationWarning, match="view"):
-        stored(view)
-    assert view.obsp["ctsne_distances"].shape == (350, 350) and not set(STORED) & set(blood.obsp)
-    stored(backed, use_rep="X")
-    backed.write_h5ad(tmp_path / "other.h5ad")
-    read = anndata.read_h5ad(tmp_path / "other.h5ad")
-    for name in STORED:
-        assert (read.obsp[name] != backed.obsp[name]).nnz == 0
-    assert read.uns["ctsne_neighbors"] == backed.uns["ctsne_neighbors"]
-
-
 def test_of_a_graph_and_again_of_itself(blood: Any) -> None:
     sc.pp.neighbors(blood, n_neighbors=16, method="gauss")
     stored(blood, neighbors_key="neighbors", method="tsne")
