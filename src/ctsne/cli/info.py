@@ -50,7 +50,6 @@ examples:
 _EXTRAS = {
     "cli": ("reading and writing tables and h5ad files", ("anndata", "pandas", "pyarrow")),
     "plot": ("pictures", ("matplotlib",)),
-    "report": ("interactive pages (no other package needed)", ()),
     "scanpy": ("ctsne.tl on AnnData", ("anndata", "scanpy")),
     "dask": ("sweeps and placing on a cluster", ("dask", "distributed", "zarr")),
 }
