@@ -228,13 +228,20 @@ def split_perplexities(perplexity: float, shares: Floats, lengths: NDArray[np.in
     by a common factor.
     """
     most = np.log(np.maximum(lengths, 1))
-    with np.errstate(divide="ignore"):
-        own = np.log(np.where(shares > 0, shares, 1.0) * perplexity)
-    left = np.log(perplexity) - entr(shares).sum(axis=1)
+    own = np.log(np.where(shares > 0, shares, 1.0) * perplexity)
+    logs = own.clip(0, most)
+    rows = np.flatnonzero(((logs != own) & (shares > 0)).any(axis=1))
+    logs[rows] = _shifted(own[rows], most[rows], shares[rows], np.log(perplexity))
+    return np.asarray(np.exp(logs))
+
+
+def _shifted(own: Floats, most: Floats, shares: Floats, target: float) -> Floats:
+    """Bisect for the common shift of the logarithms of rows that reaches an entropy."""
+    left = target - entr(shares).sum(axis=1)
     low, high = np.full(len(shares), -LARGEST_LOG_WEIGHT), np.full(len(shares), 800.0)
     for _ in range(64):
         middle = 0.5 * (low + high)
         logs = (own + middle[:, None]).clip(0, most)
         short = (shares * logs).sum(axis=1) < left
         low, high = np.where(short, middle, low), np.where(short, high, middle)
-    return np.asarray(np.exp((own + (0.5 * (low + high))[:, None]).clip(0, most)))
+    return np.asarray((own + (0.5 * (low + high))[:, None]).clip(0, most))
