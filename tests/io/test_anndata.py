@@ -170,7 +170,7 @@ def test_files_and_objects_follow_one_rule(cells: Path) -> None:
         adata.write_h5ad(cells)
         data, found = read_data(cells), choose_representation(adata)
         assert (data.source, data.features) == (found.source, found.features)
-        dense = [x.toarray() if hasattr(x, "toarray") else x for x in (data.X, found.matrix)]
+        dense = [x.toarray() if hasattr(x, "toarray") else x for x in (data.X, found.X)]
         np.testing.assert_array_equal(*dense)
         if found.source.n_variable is None:
             again = choose_representation(adata, use_rep=found.source.use_rep)

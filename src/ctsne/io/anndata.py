@@ -9,7 +9,7 @@ import contextlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -149,6 +149,16 @@ def is_our_graph(entry: Any) -> bool:
     return hasattr(entry, "keys") and GRAPH_MARK in entry
 
 
+def remove_graph(uns: Any, obsp: Any, key: str) -> None:
+    """Remove the graph of an earlier map, in a file or in memory; that of others is kept."""
+    entry, *matrices = graph_fields(key)
+    if is_our_graph(uns.get(entry)):
+        del uns[entry]
+        for name in matrices:
+            if name in obsp:
+                del obsp[name]
+
+
 def map_fields(key: str) -> dict[str, list[str]]:
     """Return the names of all that a map may have stored, by the part of AnnData that holds it."""
     from ctsne.affinity.result import (  # imported here: loads the native core
@@ -167,9 +177,11 @@ def map_fields(key: str) -> dict[str, list[str]]:
 
 
 def column_of(adata: Any, column: Any, *, argument: str) -> Any:
-    """Return a label column: named, the combination of several names, or an array of labels."""
-    names = _names(adata, column)
-    if names is None:
+    """Return a label column: named, the combination of several, an array of labels, or None."""
+    names = column_names(adata, column)
+    if column is None:
+        return None
+    if not names:
         check_same_rows(adata.obs, column, argument=argument)
         return column
     columns = _named_columns(adata, names, argument)
@@ -181,9 +193,9 @@ def column_of(adata: Any, column: Any, *, argument: str) -> Any:
 
 def labels_of(adata: Any, labels: Any) -> Any:
     """Return what to factor out: a column, several as a mapping from names, or given labels."""
-    names = None if labels is None else _names(adata, labels)
-    if names is None or len(names) == 1:
-        return None if labels is None else column_of(adata, labels, argument="labels")
+    names = column_names(adata, labels)
+    if len(names) < 2:
+        return column_of(adata, labels, argument="labels")
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ValueError(f"labels names the column {shown(twice[0])} twice; name it once")
@@ -202,14 +214,6 @@ def _named_columns(adata: Any, names: Sequence[str], argument: str) -> list[Any]
     return [adata.obs[name] for name in names]
 
 
-def columns_of(adata: Any, **columns: Any) -> list[Any]:
-    """Return the column of each argument; None stays None."""
-    return [
-        None if column is None else column_of(adata, column, argument=name)
-        for name, column in columns.items()
-    ]
-
-
 def map_of(adata: Any, basis: object) -> Any:
     """Return a map by its name, with or without "X_", as in scanpy."""
     if not isinstance(basis, str):
@@ -224,7 +228,7 @@ def map_of(adata: Any, basis: object) -> Any:
 
 def category_colors(adata: Any, column: Any) -> dict[Any, str] | None:
     """Return the colours that scanpy stored for the categories of a column, if any."""
-    names = _names(adata, column) or []
+    names = column_names(adata, column)
     if len(names) != 1:
         return None
     # Colours stay in uns when their column is removed or loses its categories.
@@ -238,28 +242,13 @@ def category_colors(adata: Any, column: Any) -> dict[Any, str] | None:
 
 def column_names(adata: Any, column: Any) -> list[str]:
     """Return the names of the columns that an argument names; none if it holds labels."""
-    return list(_names(adata, column) or ())
-
-
-def _names(adata: Any, column: Any) -> Sequence[str] | None:
-    """Return names of columns, or None if these are labels."""
     if isinstance(column, str):
         return [column]
-    texts = isinstance(column, list | tuple) and all(isinstance(name, str) for name in column)
-    if not texts or not column:
-        return None
+    if not isinstance(column, list | tuple) or not all(isinstance(name, str) for name in column):
+        return []
     # A list of texts may also be the labels themselves, one per point.
     labels = len(column) == adata.n_obs and not all(name in adata.obs for name in column)
-    return None if labels else column
-
-
-@dataclass(frozen=True, eq=False)
-class Representation:
-    """The matrix that a map is made of, the names of its columns, and where it was taken from."""
-
-    matrix: Any
-    features: tuple[str, ...]
-    source: Source
+    return [] if labels else list(column)
 
 
 def choose_representation(
@@ -269,7 +258,7 @@ def choose_representation(
     layer: str | None = None,
     where: str = "adata",
     read: Callable[[Any], Any] | None = None,
-) -> Representation:
+) -> Dataset:
     """Return the matrix to embed, by one rule for AnnData objects and .h5ad files.
 
     By default ``obsm["X_pca"]`` if present, else the ``highly_variable`` genes of ``X``, else all
@@ -303,10 +292,10 @@ def choose_representation(
         return found
     features = tuple(found.features[gene] for gene in chosen)
     source = replace(found.source, n_variable=len(chosen))
-    return Representation(found.matrix[:, chosen], features, source)
+    return replace(found, X=found.X[:, chosen], features=features, source=source)
 
 
-def _of_obsm(part: Any, key: str, where: str, read: Callable[[Any], Any]) -> Representation:
+def _of_obsm(part: Any, key: str, where: str, read: Callable[[Any], Any]) -> Dataset:
     values, features = read(part), None
     if hasattr(values, "iloc"):  # a data frame
         features = tuple(str(name) for name in values.columns)
@@ -315,19 +304,19 @@ def _of_obsm(part: Any, key: str, where: str, read: Callable[[Any], Any]) -> Rep
     matrix = _matrix(values, f'obsm["{key}"]', where)
     stem = key.removeprefix("X_")
     features = features or numbered("PC" if stem == "pca" else stem, matrix.shape[1])
-    return Representation(matrix, features, Source("obsm", key, len(features)))
+    return Dataset(matrix, features, {}, None, Source("obsm", key, len(features)))
 
 
 def _of_genes(
     part: Any, var: Any, source: Source, where: str, read: Callable[[Any], Any]
-) -> Representation:
+) -> Dataset:
     matrix = _matrix(read(part), source.place, where)
     width = matrix.shape[1]
     genes = numbered("gene", width) if var is None else tuple(map(str, var.index))
     if len(genes) != width:
         what = f"{source.place} has {width} columns, var has {len(genes)}"
         raise ValueError(f"{where} is damaged: {what}")
-    return Representation(matrix, genes, replace(source, n_columns=width))
+    return Dataset(matrix, genes, {}, None, replace(source, n_columns=width))
 
 
 def _in_memory(values: Any) -> Any:
@@ -345,18 +334,6 @@ def _matrix(values: Any, place: str, where: str) -> Any:
     return matrix
 
 
-def read_h5ad(
-    path: Path,
-    labels: Sequence[str],
-    elsewhere: Sequence[str],
-    use_rep: str | None,
-    layer: str | None,
-) -> Dataset:
-    """Read the matrix to embed and the columns of obs, and nothing else."""
-    with opened(path) as file:
-        return _find_data(file, path, labels, elsewhere, use_rep=use_rep, layer=layer)
-
-
 def read_h5ad_blocks(
     path: Path,
     rows: int,
@@ -367,12 +344,12 @@ def read_h5ad_blocks(
 ) -> Iterator[Dataset]:
     """Yield some rows at a time; of the genes, only the ``features`` if these are named."""
     with opened(path) as file:
-        data = _find_data(file, path, labels, (), use_rep=use_rep, read=StoredMatrix)
+        data = find_h5ad_data(file, path, labels, (), use_rep=use_rep, read=StoredMatrix)
         if features is not None and not features:
             data = replace(data, X=np.empty((data.X.shape[0], 0)), features=())
         elif features is not None and data.source.kind == "X":
             if data.source.n_variable is not None:
-                data = _find_data(file, path, labels, (), use_rep="X", read=StoredMatrix)
+                data = find_h5ad_data(file, path, labels, (), use_rep="X", read=StoredMatrix)
             places = _places(data.features, features, path)
             data = replace(data, X=data.X[:, places], features=tuple(features))
         n, d = data.X.shape
@@ -392,7 +369,7 @@ def _places(there: Sequence[str], wanted: Sequence[str], path: Path) -> list[int
     return [place[gene] for gene in wanted]
 
 
-def _find_data(
+def find_h5ad_data(
     file: Any, path: Path, labels: Sequence[str], elsewhere: Sequence[str], **choice: Any
 ) -> Dataset:
     """Return the columns of obs with the matrix chosen, which may still be in the file."""
@@ -401,14 +378,12 @@ def _find_data(
     obsm, layers = (dict(file.get(part, {})) for part in ("obsm", "layers"))
     parts = SimpleNamespace(obsm=obsm, layers=layers, X=file.get("X"), var=file.get("var"))
     found = choose_representation(parts, where=str(path), **choice)
-    n = found.matrix.shape[0]
+    n = found.X.shape[0]
     if n != len(obs):
         raise ValueError(f"{path} is damaged: {found.source} has {n} rows, obs has {len(obs)}")
     names = np.array(obs.index.astype(str), str)
     called = None if obs.index.name is None else str(obs.index.name)
-    return Dataset(
-        found.matrix, found.features, obs_columns(obs), names, found.source, (), path, called
-    )
+    return replace(found, columns=obs_columns(obs), names=names, path=path, called=called)
 
 
 def obs_columns(obs: Any) -> dict[str, Any]:

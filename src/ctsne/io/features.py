@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -79,20 +78,16 @@ def _chosen(
     words = []
     for number, source in enumerate(sources):
         names = [name for name in chosen if chosen[name] == number]
+        for name in names:
+            if (count := source.names.count(name)) > 1:
+                what = f"{count} features of {dataset.path} are called {name!r:.60}"
+                how = "make names unique, in Python: var_names_make_unique"
+                raise ValueError(f"--show: {what}; {how}")
         if names:
-            values |= dict(zip(names, source.read(_places(source, names, dataset)).T, strict=True))
+            places = [source.names.index(name) for name in names]
+            values |= dict(zip(names, source.read(places).T, strict=True))
             words.append(f"{quoted(names)} from {source.words}")
     return {name: values[name] for name in chosen}, words
-
-
-def _places(source: _Source, names: Sequence[str], dataset: Dataset) -> list[int]:
-    place = {name: number for number, name in enumerate(source.names)}
-    counts = Counter(source.names)
-    for name in names:
-        if counts[name] > 1:
-            what = f"{counts[name]} features of {dataset.path} are called {name!r:.60}"
-            raise ValueError(f"--show: {what}; make names unique, in Python: var_names_make_unique")
-    return [place[name] for name in names]
 
 
 def _genes(file: Any, matrix: str, var: str, n: int) -> list[_Source]:

@@ -37,10 +37,10 @@ from ctsne.io.anndata import (
     RECORD,
     find_entry,
     find_map,
-    is_our_graph,
     map_fields,
     map_name,
     obs_columns,
+    remove_graph,
     uns_entry,
 )
 from ctsne.io.arrays import array_columns, read_arrays, read_npy
@@ -238,23 +238,19 @@ def read_settings(source: Path, key: str) -> str | None:
 
 def _read_parts(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
     suffix = suffix_of(source)
-    columns: dict[str, Any] = {}
-    names: Names = None
     if suffix == ".h5ad":
-        positions, columns, names = _read_h5ad(source, key)
-    elif suffix == ".npz":
+        return _read_h5ad(source, key)
+    if suffix == ".npz":
         arrays, _ = read_arrays(source)
         if not {"embedding", RECORD} <= arrays.keys():
             raise ValueError(f"{source} is not a map written by ctsne")
         positions = np.asarray(arrays.pop("embedding"), np.float32)
-        columns, names = array_columns(arrays, len(positions))
-    elif suffix == ".npy":
-        positions = np.asarray(read_npy(source), np.float32)
+        return positions, *array_columns(arrays, len(positions))
+    if suffix == ".npy":
         if not (sidecar := sidecar_of(source)).exists():
             raise ValueError(f"{source} is not a map written by ctsne: {sidecar.name} is missing")
-    else:
-        positions, columns, names = _read_table(source, key)
-    return positions, columns, names
+        return np.asarray(read_npy(source), np.float32), {}, None
+    return _read_table(source, key)
 
 
 def _read_table(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
@@ -348,7 +344,7 @@ def _write_h5ad(
                 if group not in file:
                     _write(file, group, {})
             _write_columns(file, dataset.columns, diagnostics, key)
-            _remove_graph(file, key)
+            remove_graph(file["uns"], file.get("obsp", {}), key)
             earlier = find_entry(file["uns"], key)
             if earlier is not None:
                 del file["uns"][earlier]
@@ -428,17 +424,6 @@ def _written(temporary: Path, target: Path) -> Iterator[Any]:
         raise
     except Exception as error:  # of any kind, if the file is damaged
         raise ValueError(f"cannot write {target}: its input is damaged ({error})") from error
-
-
-def _remove_graph(file: Any, key: str) -> None:
-    """Remove the graph of an earlier map, which :func:`ctsne.tl.ctsne` stored."""
-    fields = map_fields(key)
-    entry = fields["uns"][1]
-    if is_our_graph(file["uns"].get(entry)):
-        del file["uns"][entry]
-        for name in fields["obsp"]:
-            if name in file.get("obsp", ()):
-                del file["obsp"][name]
 
 
 def _write_columns(

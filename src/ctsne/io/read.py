@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from ctsne._core.files import file_checksum, reading
 from ctsne._core.messages import did_you_mean, quoted
 from ctsne.io import arrays
-from ctsne.io.anndata import read_h5ad, read_h5ad_blocks
+from ctsne.io.anndata import find_h5ad_data, read_h5ad_blocks
 from ctsne.io.dataset import (
     Dataset,
-    Names,
     check_numbers,
     first_difference,
     label_texts,
@@ -89,7 +88,9 @@ def read_data(
         if suffix in TABLE_SUFFIXES:
             data = read_table(source, labels, elsewhere, features, index, join_on)
         elif suffix == ".h5ad":
-            data = read_h5ad(source, labels, elsewhere, use_rep, layer).select(features)
+            chosen: dict[str, Any] = {"use_rep": use_rep, "layer": layer}
+            with opened(source) as file:
+                data = find_h5ad_data(file, source, labels, elsewhere, **chosen).select(features)
         else:
             data = arrays.read_matrix(source, labels, elsewhere).select(features)
         data = replace(check_numbers(data, fewest=fewest), sha256=sha256)
@@ -131,40 +132,35 @@ def _read_label_file(
     """Read the columns of a table or NumPy file; an .npy is the column of the only label."""
     source = check_input(path, LABEL_SUFFIXES)
     sha256 = file_checksum(source)
-    with reading(source, "a valid file of labels"):
-        columns, n, names, called = _label_columns(source, labels, join_on)
-        if not columns:
-            raise ValueError(f"{source} holds no column of labels")
-    X = np.empty((n, 0))
-    return Dataset(X, (), columns, names, path=source, called=called, sha256=sha256)
-
-
-def _label_columns(
-    source: Path, labels: Sequence[str], join_on: str | None
-) -> tuple[dict[str, Any], int, Names, str | None]:
     columns: dict[str, Any]
     called, names = None, None
-    if suffix_of(source) in TABLE_SUFFIXES:
-        frame = read_frame(source, as_text=join_on)
-        (names, called), columns, n = row_names(frame), table_columns(frame), len(frame)
-    elif suffix_of(source) == ".npy":
-        array = arrays.read_npy(source)
-        if (array.ndim != 1 and array.shape[1:] != (1,)) or array.dtype.kind not in "biufSUmM":
-            got = f"{array.dtype} of shape {array.shape}"
-            raise ValueError(f"{source} must hold one label per point, got {got}")
-        name = labels[0] if len(labels) == 1 else source.stem
-        columns, n = {name: arrays.label_array(array)}, len(array)
-    else:
-        found, pickled = arrays.read_arrays(source)
-        arrays.refuse_pickled(labels, pickled, source)
-        flat = {name: array for name, array in found.items() if len(array.shape) == 1}
-        # The longest arrays are the columns; shorter ones describe something else.
-        lengths = {len(flat[name]) for name in labels if name in flat}
-        n = max(lengths or map(len, flat.values()), default=0)
-        if len(lengths) > 1 or n == 0:
-            raise ValueError(f"{source} must hold arrays of equal length with one label per point")
-        columns, names = arrays.array_columns(flat, n)
-    return columns, n, names, called
+    with reading(source, "a valid file of labels"):
+        if suffix_of(source) in TABLE_SUFFIXES:
+            frame = read_frame(source, as_text=join_on)
+            (names, called), columns, n = row_names(frame), table_columns(frame), len(frame)
+        elif suffix_of(source) == ".npy":
+            array = arrays.read_npy(source)
+            if (array.ndim != 1 and array.shape[1:] != (1,)) or array.dtype.kind not in "biufSUmM":
+                got = f"{array.dtype} of shape {array.shape}"
+                raise ValueError(f"{source} must hold one label per point, got {got}")
+            name = labels[0] if len(labels) == 1 else source.stem
+            columns, n = {name: arrays.label_array(array)}, len(array)
+        else:
+            found, pickled = arrays.read_arrays(source)
+            arrays.refuse_pickled(labels, pickled, source)
+            flat = {name: array for name, array in found.items() if len(array.shape) == 1}
+            # The longest arrays are the columns; shorter ones describe something else.
+            lengths = {len(flat[name]) for name in labels if name in flat}
+            n = max(lengths or map(len, flat.values()), default=0)
+            if len(lengths) > 1 or n == 0:
+                raise ValueError(
+                    f"{source} must hold arrays of equal length with one label per point"
+                )
+            columns, names = arrays.array_columns(flat, n)
+    if not columns:
+        raise ValueError(f"{source} holds no column of labels")
+    X = np.empty((n, 0))
+    return Dataset(X, (), columns, names, path=source, called=called, sha256=sha256)
 
 
 def _joined(data: Dataset, extra: Dataset, labels: Sequence[str], join_on: str | None) -> Dataset:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ctsne._core.checks import check_choice, check_count
 from ctsne._core.messages import shown
 from ctsne.estimator import ConditionalTSNE
-from ctsne.io.anndata import category_colors, column_names, columns_of, is_anndata, map_of
+from ctsne.io.anndata import category_colors, column_names, column_of, is_anndata, map_of
 from ctsne.labels import Column
 from ctsne.pl import figures
 from ctsne.pl.names import add_names, places_of
@@ -123,11 +123,11 @@ def embedding(
         positions = map_of(adata, basis)
         if len(names) > 1:
             palettes = {name: category_colors(adata, name) for name in names}
-            color = {name: columns_of(adata, color=name)[0] for name in names}
+            color = {name: column_of(adata, name, argument="color") for name in names}
         else:
             palettes = {None: category_colors(adata, color)}
-            (color,) = columns_of(adata, color=color)
-        (shape,) = columns_of(adata, shape=shape)
+            color = column_of(adata, color, argument="color")
+        shape = column_of(adata, shape, argument="shape")
     elif isinstance(positions, Placement):
         if shape is None and positions.far.any() and len(positions.far) <= MOST_DOTS:
             codes = positions.far.astype(np.int32)
@@ -295,7 +295,8 @@ def maps(
         names = [basis] if isinstance(basis, str) else basis
         embeddings = {name: map_of(adata, name) for name in names}
         palette = category_colors(adata, color) if palette is None else palette
-        color, shape = columns_of(adata, color=color, shape=shape)
+        color = column_of(adata, color, argument="color")
+        shape = column_of(adata, shape, argument="shape")
     if not isinstance(embeddings, Mapping) or not embeddings:
         raise TypeError(
             "embeddings must be a sweep, an AnnData object or a mapping from titles to at least "

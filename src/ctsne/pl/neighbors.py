@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne.evaluate import MapNeighbors, mixing_by_label
-from ctsne.io.anndata import category_colors, columns_of, is_anndata, map_name, map_of
+from ctsne.io.anndata import category_colors, column_of, is_anndata, map_name, map_of
 from ctsne.labels import Column, encode_column
 from ctsne.methods import users_of
 from ctsne.pl import figures
@@ -66,7 +66,7 @@ def label_mixing(
         adata: Any = embedding_or_neighbors
         embedding_or_neighbors = map_of(adata, basis)
         palette = category_colors(adata, labels) if palette is None else palette
-        (labels,) = columns_of(adata, labels=labels)
+        labels = column_of(adata, labels, argument="labels")
     column = encode_column(labels)
     if not column.n_labels:
         raise ValueError("labels must name at least one label, but all are missing")
@@ -146,7 +146,8 @@ def other_share(
         share, default = adata.obs[name], "weight on other labels"
         if palette is None:
             palette = category_colors(adata, groups if by is None else by)
-        groups, by = columns_of(adata, groups=groups, by=by)
+        groups = column_of(adata, groups, argument="groups")
+        by = column_of(adata, by, argument="by")
     shares = figures.check_list(share, argument="share", entry="point")
     present = ~np.isnan(shares)
     low, high = np.fmin.reduce(shares), np.fmax.reduce(shares)

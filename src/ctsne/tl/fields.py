@@ -26,6 +26,7 @@ from ctsne.io.anndata import (
     map_fields,
     map_keys,
     map_name,
+    remove_graph,
     uns_entry,
 )
 from ctsne.io.dataset import NORMALIZE, Source, looks_like_counts
@@ -69,7 +70,7 @@ def find_features(
     count = None if n_pcs is None else check_count(n_pcs, "n_pcs", low=0)
     use_rep = "X" if use_rep is None and count == 0 else use_rep
     found = choose_representation(adata, use_rep=use_rep, layer=layer)
-    matrix = check_matrix(found.matrix, argument=f"adata.{found.source.place}")
+    matrix = check_matrix(found.X, argument=f"adata.{found.source.place}")
     if count is None:
         return Features(matrix, found.features, found.source)
     if found.source.kind != "obsm":
@@ -207,7 +208,7 @@ def store_map(
     target.obsm[map_keys(name)[0]] = positions  # first, because this turns a view into a copy
     earlier = find_entry(target.uns, name)
     if earlier is not None:
-        _remove_graph(target, earlier)
+        remove_graph(target.uns, target.obsp, earlier)
         for column in set(map_fields(earlier)["obs"]) & set(target.obs):
             del target.obs[column]
         del target.uns[earlier]
@@ -216,15 +217,6 @@ def store_map(
         target.obs[column] = per_cell[diagnostic]
     target.uns[name] = {**uns_entry(record.to_json()), "diagnostics_keys": keys, **more}
     return target
-
-
-def _remove_graph(target: Any, name: str) -> None:
-    """Remove the graph of an earlier map; one of another program is kept."""
-    entry, *matrices = graph_fields(name)
-    if is_our_graph(target.uns.get(entry)):
-        del target.uns[entry]
-        for matrix in matrices:
-            target.obsp.pop(matrix, None)
 
 
 # The conditioned similarities as a neighbours entry of scanpy, to cluster on

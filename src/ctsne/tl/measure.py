@@ -11,7 +11,7 @@ from sklearn.base import clone
 from ctsne._core.vocabulary import FEATURE_METRICS, MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays
-from ctsne.io.anndata import columns_of, labels_of, map_of
+from ctsne.io.anndata import column_of, labels_of, map_of
 from ctsne.io.dataset import Source
 from ctsne.storage.record import GivenArray, Record
 from ctsne.sweep import SweepResult
@@ -89,7 +89,7 @@ def evaluate(
     record = find_stored_record(adata, basis) or Record("another program", {})
     if labels is None and record.labels and set(record.labels) <= set(adata.obs):
         labels = list(record.labels)
-    known, (hidden,) = labels_of(adata, labels), columns_of(adata, other=other)
+    known, hidden = labels_of(adata, labels), column_of(adata, other, argument="other")
     record = _of_features(adata, record)
     if use_rep is None and n_pcs is None and layer is None:
         features = find_stored_features(adata, record)
@@ -185,7 +185,7 @@ def sweep(
     >>> tl.ctsne(adata, "batch", perplexity=20, n_iter=300, **best.parameters)
     """
     check_adata(adata)
-    known, (hidden,) = labels_of(adata, labels), columns_of(adata, other=other)
+    known, hidden = labels_of(adata, labels), column_of(adata, other, argument="other")
     features = find_features(adata, use_rep, n_pcs, layer)
     warn_of_counts(features)
     if n_pcs is not None:

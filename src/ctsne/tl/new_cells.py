@@ -12,13 +12,13 @@ from ctsne._core.checks import check_choice
 from ctsne._core.messages import quoted, shown, unknown, warn
 from ctsne.estimator import ConditionalTSNE, model_of_map
 from ctsne.io.anndata import (
-    Representation,
     choose_representation,
     column_names,
     is_anndata,
     labels_of,
     map_of,
 )
+from ctsne.io.dataset import Dataset
 from ctsne.labels import combine_columns
 from ctsne.methods import METHODS
 from ctsne.placing.request import in_order, labels_for
@@ -136,7 +136,7 @@ def transform(
     chosen = _features(adata, found, use_rep, layer)
     column, names = _labels(adata, found, labels)
     aligned = _aligned(adata, found, align)
-    placed = found.model.place(chosen.matrix, column, aligned=aligned, perplexity=perplexity)
+    placed = found.model.place(chosen.X, column, aligned=aligned, perplexity=perplexity)
     # Nothing is written before everything that can fail is done.
     parameters: dict[str, Any] = {"method": found.model.method, "metric": found.model.metric}
     if perplexity is not None:
@@ -207,9 +207,7 @@ def _parameters(record: Record) -> dict[str, Any]:
     return {**parameters, "method": method}
 
 
-def _features(
-    adata: Any, found: _Reference, use_rep: str | None, layer: str | None
-) -> Representation:
+def _features(adata: Any, found: _Reference, use_rep: str | None, layer: str | None) -> Dataset:
     """Return the features of the new cells, which must be those of the reference."""
     # Columns of a representation have no names to compare.
     genes = found.genes if use_rep in (None, "X") else None
@@ -223,7 +221,7 @@ def _features(
     chosen = choose_representation(adata, use_rep=use_rep, layer=layer)
     if genes is not None and not set(genes) <= set(chosen.features) and layer is None:
         chosen = choose_representation(adata, use_rep="X")
-    matrix, n_pcs = chosen.matrix, found.record.options.get("n_pcs")
+    matrix, n_pcs = chosen.X, found.record.options.get("n_pcs")
     if n_pcs is not None:
         matrix = matrix[:, : int(n_pcs)]
     elif genes is not None and chosen.features != genes:
@@ -240,7 +238,7 @@ def _features(
     if matrix.shape[1] != d:
         what = f"{chosen.source} of adata has {matrix.shape[1]} columns"
         raise ValueError(f"{what}, but the map was made from {d}; name the same with use_rep")
-    return replace(chosen, matrix=matrix)
+    return replace(chosen, X=matrix)
 
 
 def _how_to_make(use_rep: str) -> str:
