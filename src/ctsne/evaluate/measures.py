@@ -224,10 +224,6 @@ def evaluate(
             n_jobs=n_jobs,
         )
     check_kind(data, DataNeighbors, "data")
-    if data.n != n or data.k < k:
-        raise ValueError(
-            f"data must hold {k} neighbours among {n} points, got {data.k} among {data.n}"
-        )
     if not np.array_equal(_codes(data.labels), _codes(known)):
         raise ValueError("data must have been searched with the same labels")
     data = replace(data, columns=columns)

@@ -262,7 +262,7 @@ def maps(
     embeddings : mapping of title to array-like of shape (n, 2), SweepResult or AnnData
         The maps, each drawn as by :func:`ctsne.pl.embedding`: all finished maps of a sweep, or
         those of an AnnData object that ``basis`` names.
-    color, shape, palette
+    color, shape, palette, width
         As in :func:`ctsne.pl.embedding`; colours are chosen for the first map.
     basis : str or list of str, default="ctsne"
         The maps of an AnnData object, with or without ``"X_"``.
@@ -270,8 +270,6 @@ def maps(
         A line of text per map, such as its measures, written under the title.
     ncols : int, default=4
         Maximum number of panels in a row.
-    width
-        As in :func:`ctsne.pl.embedding`.
     axes : sequence or array of matplotlib.axes.Axes, optional
         Axes to draw into, at least one per map; a new figure by default.
 

@@ -71,10 +71,8 @@ def measures(
     expected : float, optional
         The value for random labels, drawn as a dotted line; 1 for the mixing of a sweep.
     xlabel, ylabel : str, optional
-    width : {"single", "double"} or float, optional
+    width, ax
         As in :func:`ctsne.pl.embedding`.
-    ax : matplotlib.axes.Axes, optional
-        Axes to draw into; a new figure by default.
 
     Returns
     -------
@@ -331,7 +329,16 @@ def _check_strengths(strength: Any, curves: _Arrays) -> _Arrays:
     return settings
 
 
-def _set_scale(ax: Axes, strengths: NDArray[np.float64]) -> None:
+def _draw_curves(
+    ax: Axes,
+    settings: _Arrays,
+    curves: Mapping[Any, NDArray[np.float64]],
+    styles: Mapping[Any, Entry],
+    expected: float | None,
+) -> None:
+    """Draw the mean of each curve and the band of its seeds, over a line for random labels."""
+    scale = figures.scale_of(ax)
+    strengths = np.concatenate(list(settings.values()))
     low, high = strengths.min(), strengths.max()
     if low > 0 and high <= 1 and high / low > _LINEAR_SPAN:
         ax.set_xscale("log")
@@ -342,36 +349,21 @@ def _set_scale(ax: Axes, strengths: NDArray[np.float64]) -> None:
         margin = 10 ** (0.03 * (first - last))
         ax.set_xlim(high * margin, low / margin)
 
-
-def _draw_curves(
-    ax: Axes,
-    settings: _Arrays,
-    curves: Mapping[Any, NDArray[np.float64]],
-    styles: Mapping[Any, Entry],
-    expected: float | None,
-) -> None:
-    """Draw each curve, over a line for random labels."""
-    width = 1.6 * figures.scale_of(ax)
-    _set_scale(ax, np.concatenate(list(settings.values())))
+    look = {"linewidth": 1.6 * scale}
     if expected is not None:
-        ax.axhline(expected, color=figures.GREY, linestyle=":", linewidth=width, zorder=1.5)
+        ax.axhline(expected, color=figures.GREY, linestyle=":", zorder=1.5, **look)
+    look |= {"markersize": 5.5 * scale, "markeredgewidth": 0}
     for name, curve in curves.items():
-        _draw_curve(ax, settings[name], np.atleast_2d(curve), styles[name])
-
-
-def _draw_curve(ax: Axes, strength: NDArray[Any], seeds: NDArray[Any], style: Entry) -> None:
-    order = np.argsort(strength, kind="stable")
-    strength, seeds, color = strength[order], seeds[:, order], style.color
-    scale = figures.scale_of(ax)
-    if len(seeds) > 1:
-        # fmin and fmax skip NaN, without NumPy's warnings about settings that have nothing else.
-        low, high = np.fmin.reduce(seeds), np.fmax.reduce(seeds)
-        ax.fill_between(strength, low, high, color=color, alpha=0.18, linewidth=0)
-        if len(strength) == 1:  # a band without width is not visible
-            ax.vlines(strength, low, high, color=color, linewidth=1.6 * scale)
-    (line,) = ax.plot(strength, _mean_of_seeds(seeds), color=color, linestyle=style.line)
-    line.set(linewidth=1.6 * scale, marker=style.marker, markersize=5.5 * scale)
-    line.set_markeredgewidth(0)
+        order, style = np.argsort(settings[name], kind="stable"), styles[name]
+        strength, seeds = settings[name][order], np.atleast_2d(curve)[:, order]
+        if len(seeds) > 1:
+            # fmin and fmax skip NaN, without NumPy's warnings about settings with nothing else.
+            low, high = np.fmin.reduce(seeds), np.fmax.reduce(seeds)
+            ax.fill_between(strength, low, high, color=style.color, alpha=0.18, linewidth=0)
+            if len(strength) == 1:  # a band without width is not visible
+                ax.vlines(strength, low, high, color=style.color, linewidth=1.6 * scale)
+        mean, color, marker = _mean_of_seeds(seeds), style.color, style.marker
+        ax.plot(strength, mean, color=color, linestyle=style.line, marker=marker, **look)
 
 
 # Curves of a sweep

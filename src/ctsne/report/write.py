@@ -140,17 +140,14 @@ def write_placed(
     ----------
     placed : Placement
         The result of :meth:`ctsne.ConditionalTSNE.place`, in one or two dimensions.
-    path : path-like
-        The HTML file; replaced if it exists.
+    path, title, provenance
+        As in :func:`ctsne.report.write_report`.
     reference : ConditionalTSNE or array-like of shape (n, 2)
         The fitted model in whose map they were placed, or the positions of its points.
     columns : mapping of str to array-like of length m, or data frame, optional
         Columns of the placed points to colour by. The first one is shown first.
     names : array-like of length m, optional
         Names of the placed points; by default their row numbers, from 0.
-    title : str, optional
-    provenance : mapping, optional
-        As in :func:`ctsne.report.write_report`.
 
     Examples
     --------

@@ -92,7 +92,18 @@ class SweptMap:
         return f"SweptMap({self.title}: {', '.join(shown)})"
 
     def _repr_html_(self) -> str:
-        return _map_html(self)
+        facts = [("setting", self.title)]
+        if self.error is not None:
+            return facts_table([*facts, ("failed", self.error)])
+        if self.alignment != "none":
+            scores = ", ".join(f"{name} {x:.2f}" for name, x in self.alignment_scores.items())
+            facts.append(("alignment", self.alignment + (f" (scores: {scores})" if scores else "")))
+        for name in chosen_by(self.measures):
+            meaning = measure_about(name).meaning.partition(". ")[0]  # its first sentence
+            facts.append((measure_title(name), f"{self.measures[name]:.2f} ({meaning})"))
+        if "largest_weight" in self.diagnostics:
+            facts.append(("dominated", dominated_text(self.diagnostics["largest_weight"])))
+        return facts_table(facts)
 
     @property
     def title(self) -> str:
@@ -419,22 +430,6 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
 
 
 # What a notebook shows
-
-
-def _map_html(swept: SweptMap) -> str:
-    """Show the setting of a map and the measures to choose by."""
-    facts = [("setting", swept.title)]
-    if swept.error is not None:
-        return facts_table([*facts, ("failed", swept.error)])
-    if swept.alignment != "none":
-        scores = ", ".join(f"{name} {score:.2f}" for name, score in swept.alignment_scores.items())
-        facts.append(("alignment", swept.alignment + (f" (scores: {scores})" if scores else "")))
-    for name in chosen_by(swept.measures):
-        meaning = measure_about(name).meaning.partition(". ")[0]  # its first sentence
-        facts.append((measure_title(name), f"{swept.measures[name]:.2f} ({meaning})"))
-    if "largest_weight" in swept.diagnostics:
-        facts.append(("dominated", dominated_text(swept.diagnostics["largest_weight"])))
-    return facts_table(facts)
 
 
 def _sweep_html(result: SweepResult) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -141,18 +141,17 @@ def sweep(
     lines = grouped_lines(points) if path else [[index] for index in range(len(points))]
     workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(n_jobs), len(lines))
     _check_memory(matrix, settings, workers)
-    files: list[Path | None] = [None] * len(points)
+    files: Sequence[Path | None] = [None] * len(points)
     with contextlib.ExitStack() as writer:
         if folder is not None:
             place = open_folder(folder)
             writer.enter_context(sole_writer(place))
             approximate = is_approximate(n, settings[0].recall)
             searched = shared_lengths(settings, n, k) if approximate else []
-            kept = _map_files(place, points, base, matrix, known, searched)
-            new = sum(not file.exists() for file in kept)
+            files = _map_files(place, points, base, matrix, known, searched)
+            new = sum(not file.exists() for file in files)
             numbers = base["n_components"] + len(KEPT_DIAGNOSTICS)
             check_space(place, new * n * numbers * _BYTES_PER_NUMBER)
-            files[:] = kept
         features, _ = features_of(matrix, settings[0])
         places = matrix if features is None else features
         adjusted, columns = read_labels(known, n)

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +180,7 @@ class Watch:
         self._change = threading.Condition()
 
     def __reduce__(self) -> tuple[Callable[[], Watch], tuple[()]]:
-        return _watch_elsewhere, ()
+        return partial(Watch, elsewhere=True), ()
 
     def __enter__(self) -> None:
         with self._change:
@@ -213,10 +214,6 @@ class Watch:
         self.stopped = True
         with self._change:
             self._change.wait_for(lambda: self._working == 0)
-
-
-def _watch_elsewhere() -> Watch:
-    return Watch(elsewhere=True)
 
 
 class _Stopped(Exception):

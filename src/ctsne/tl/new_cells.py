@@ -84,16 +84,13 @@ def transform(
         one of the reference) or an array.
     basis : str, default="ctsne"
         The map of ``reference``, if that is an AnnData object, with or without ``"X_"``.
-    key_added : str, default="ctsne"
-        Name of the positions, with or without ``"X_"``, and prefix of the fields that belong to
-        them.
+    key_added, copy
+        As in :func:`ctsne.tl.ctsne`.
     perplexity : float, optional
         Effective number of neighbours per new cell, as in :meth:`ctsne.ConditionalTSNE.place`.
     n_jobs : int, default=-1
         Number of threads, if ``reference`` is an AnnData object; a model has its own ``n_jobs``.
         Does not change the result.
-    copy : bool, default=False
-        Return a copy with the results instead of writing them into ``adata``.
 
     Returns
     -------
