@@ -177,7 +177,7 @@ def test_columns_that_lack_something_and_a_single_one() -> None:
 def test_what_is_refused() -> None:
     data = data_neighbors(X, BATCH, k=5)
     for says, changes in (
-        ("data must hold 6 neighbours", {"data": data, "k": 6}),
+        ("k must be at most 5", {"data": data, "k": 6}),
         ("same labels", {"data": data, "labels": DONOR}),
         ("same points", {"X": X[1:], "labels": None}),
         ("other", {"other": [1, 2]}),

@@ -20,6 +20,8 @@ ALIGNMENTS = ("none", "mutual", "local", "mean")
 # always fits well and its score proves nothing.
 TRIED_ALIGNMENTS = ("none", "mutual", "mean")
 ALIGN_CHOICES = (*ALIGNMENTS, "auto")
+# Parameters of the estimator that never change the map.
+NO_EFFECT = ("n_jobs", "verbose", "callback", "callback_every")
 # The default size of a neighbourhood.
 NEIGHBORHOOD = 30
 # Length of a row of ``joint`` in units of the perplexity. Short rows keep the neighbourhood as a

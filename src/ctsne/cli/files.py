@@ -14,6 +14,7 @@ import numpy as np
 
 from ctsne._core.files import WriteError
 from ctsne._core.messages import DominantFeatureWarning
+from ctsne._core.vocabulary import NO_EFFECT
 from ctsne.cli.console import Console
 from ctsne.cli.options import PARAMETERS, settings_of
 from ctsne.labels import JOINT, Column, encode_column
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 _READ = ("input", "label_file", "init", "data", "model")
 # Options that say how to read INPUT.
 _READING = ("label_file", "use_rep", "layer", "features", "index", "join_on")
-# Parameters of an estimator that do not shape its map.
-UNSHAPED = ("n_jobs", "verbose", "callback", "callback_every")
 
 
 # ---- outputs -------------------------------------------------------------------------------------
@@ -326,7 +325,7 @@ def make_record(options: Namespace, parameters: Mapping[str, Any], **more: Any) 
     """Return the record of an output of a command, with the parameters of an estimator."""
     from ctsne.storage.record import Record
 
-    taken = {name: value for name, value in parameters.items() if name not in UNSHAPED}
+    taken = {name: value for name, value in parameters.items() if name not in NO_EFFECT}
     elsewhere = {"labels", *(each.dest for each in PARAMETERS if each.name in taken)}
     others = {name: x for name, x in settings_of(options).items() if name not in elsewhere}
     labels = tuple(options.labels or ())

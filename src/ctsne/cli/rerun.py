@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.files import check_regular, file_checksum
-from ctsne._core.vocabulary import STARTS
+from ctsne._core.vocabulary import NO_EFFECT, STARTS
 from ctsne.cli import embed, sweep, transform
 from ctsne.cli.console import Console
-from ctsne.cli.files import UNSHAPED
 from ctsne.cli.main import Parser, make_parser, spell_command
 from ctsne.cli.options import (
     PARAMETERS,
@@ -187,7 +186,7 @@ def stored_parameters(record: Record, output: Path) -> dict[str, Any]:
 def _parameters(record: Record) -> dict[str, Any]:
     """Return the parameters in a record by option, as they would be typed."""
     dests = {each.name: each.dest for each in PARAMETERS}
-    given = {name: x for name, x in record.parameters.items() if name not in UNSHAPED}
+    given = {name: x for name, x in record.parameters.items() if name not in NO_EFFECT}
     values = {dests.get(name, name): value for name, value in given.items()}
     if values.get("pca", "") is None:
         values["pca"] = "none"

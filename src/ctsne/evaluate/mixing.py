@@ -64,17 +64,11 @@ def laplacian(
     codes = known.codes
 
     def shares(rows: slice) -> Floats:
-        return _shares(codes[found.points[rows]], codes[found.indices[rows]])[:, -1]
+        own, near = codes[found.points[rows], None], codes[found.indices[rows]]
+        counted = (near >= 0) & (own >= 0)
+        return divided((counted & (near != own)).sum(axis=1), counted.sum(axis=1))
 
     return in_chunks(shares, len(found.points), found.k, pointwise)
-
-
-def _shares(own: Indices, labels: Indices) -> Floats:
-    """Return the share of different labels among the first neighbours, for every number of them."""
-    own = own[:, None]
-    counted = (labels >= 0) & (own >= 0)
-    different = np.cumsum(counted & (labels != own), axis=1)
-    return divided(different, np.cumsum(counted, axis=1))
 
 
 def expected_laplacian(labels: object) -> float:

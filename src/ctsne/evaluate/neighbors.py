@@ -387,7 +387,16 @@ def both_neighbors(
     size = check_k(k, n=n)
     points = _points(given, X, n, sample, random_state)
     if isinstance(X, DataNeighbors):
-        _check_lists(X, n, size, labels)
+        check_same_points(X.n, n)
+        if labels is not None:
+            raise TypeError("labels are those of the neighbours in the data; leave them out here")
+        if not X.complete:
+            raise ValueError(
+                "X is a sparse graph of distances, which does not hold all neighbourhoods; pass "
+                "features or a full matrix of distances"
+            )
+        if size > X.k:
+            raise ValueError(f"k must be at most {X.k}, the neighbours in X; got {size}")
         return _nearest(given, size, points, n_jobs), X
     data = unsearched(X, labels, points, n, size, n_jobs)
     return _nearest(given, size, points, n_jobs), search_data(data, n_jobs)
@@ -410,29 +419,6 @@ def check_same_points(n_data: int, n_map: int) -> None:
         raise ValueError(f"X and embedding must be of the same points, got {n_data} and {n_map}")
 
 
-def _check_lists(data: DataNeighbors, n: int, k: int, labels: object) -> None:
-    check_same_points(data.n, n)
-    if labels is not None:
-        raise TypeError("labels are those of the neighbours in the data; leave them out here")
-    if not data.complete:
-        raise ValueError(
-            "X is a sparse graph of distances, which does not hold all neighbourhoods; pass "
-            "features or a full matrix of distances"
-        )
-    if k > data.k:
-        raise ValueError(f"k must be at most {data.k}, the neighbours in X; got {k}")
-
-
-def rank_map(positions: NDArray[np.floating], k: int) -> Callable[[Points], Indices]:
-    """Return a function that finds the k nearest neighbours of points by ranking all points."""
-    places = positions.astype(np.float64)
-
-    def ranked(points: Points) -> Indices:
-        return _ranking(cdist(places[points], places, "sqeuclidean"), points)[:, :k]
-
-    return ranked
-
-
 def rank_data(data: DataNeighbors) -> Callable[[Points], DataNeighbors]:
     """Return a function that makes the longest possible lists of points, without distances."""
     features, given = np.asarray(data.features), data.metric == "precomputed"
@@ -446,13 +432,15 @@ def rank_data(data: DataNeighbors) -> Callable[[Points], DataNeighbors]:
         distances = own.astype(np.float64) if given else cdist(own, features, "sqeuclidean")
         other = different_labels(data.labels, points[:, None], np.arange(data.n))
         n_same = (data.n - 1 - other.sum(axis=1)).astype(np.int32)
-        indices = _ranking(distances, points, other)
+        indices = rank_points(distances, points, other)
         return replace(data, points=points, k=data.n - 1, indices=indices, n_same=n_same)
 
     return ranked
 
 
-def _ranking(distances: Floats, points: Points, last: NDArray[np.bool_] | None = None) -> Indices:
+def rank_points(
+    distances: Floats, points: Points, last: NDArray[np.bool_] | None = None
+) -> Indices:
     """Order all other points by distance, marked ones after the rest; rescales ``distances``."""
     distances /= distances.max() or 1.0  # into the range of single precision
     # One whole number per pair orders by mark, distance and index, and sorts fastest. The distances

@@ -10,6 +10,7 @@ from typing import Any
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_jobs
 from ctsne._core.vocabulary import NEIGHBORHOOD
@@ -20,7 +21,7 @@ from ctsne.evaluate.neighbors import (
     both_neighbors,
     check_map,
     rank_data,
-    rank_map,
+    rank_points,
     unsearched,
 )
 from ctsne.evaluate.sampling import (
@@ -257,10 +258,12 @@ def ranked_curve(
     n_jobs: int,
 ) -> Curve:
     """Compute a curve from rankings of all points; arguments are checked."""
-    near, lists = rank_map(positions, sizes[-1]), rank_data(data)
+    places, lists = positions.astype(np.float64), rank_data(data)
 
     def values(rows: slice) -> Floats:
-        return _at_all_sizes(near(data.points[rows]), lists(data.points[rows]))
+        points = data.points[rows]
+        near = rank_points(cdist(places[points], places, "sqeuclidean"), points)
+        return _at_all_sizes(near[:, : sizes[-1]], lists(points))
 
     rows = chunks(len(data.points), RANKED_LENGTH * data.n)
     return make_curve(values, rows, sizes, pointwise, n_jobs)

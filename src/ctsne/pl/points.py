@@ -231,7 +231,9 @@ def draw_points(
         shape = 1.0
     side = min(ax.bbox.width, ax.bbox.height / shape) / ax.figure.dpi
     if reference is not None:
-        _draw(ax, reference, _reference_look(len(reference)), box, side)
+        n = len(reference)
+        rgb, groups = np.tile(load("colors").to_rgb(REFERENCE), (n, 1)), np.zeros(n, np.int32)
+        _draw(ax, reference, Look(rgb, groups, None, [], 0, None), box, side)
     _draw(ax, points, look, box, side)
     across, up = box[:2], (middle[1] - shape * half, middle[1] + shape * half)
     ax.set(xlim=across, ylim=up, aspect="equal", xticks=[], yticks=[], xlabel="", ylabel="")
@@ -250,16 +252,7 @@ def _draw(ax: Axes, points: NDArray[np.floating], look: Look, box: Any, side: fl
     if look.size is None and len(points) > MOST_DOTS:
         numbers = look.scale is not None
         draw_density(ax, points, look.rgb, look.groups, box, side, numbers=numbers)
-    else:
-        _draw_dots(ax, points, look, side)
-
-
-def _reference_look(n: int) -> Look:
-    rgb = np.tile(load("colors").to_rgb(REFERENCE), (n, 1))
-    return Look(rgb, np.zeros(n, np.int32), None, [], 0, None)
-
-
-def _draw_dots(ax: Axes, points: NDArray[np.floating], look: Look, side: float) -> None:
+        return
     size = look.size or min(50.0, 300 * side**2 * len(points) ** -0.75)
     # A fixed shuffled order, so that no label hides another; only missing ones lie below.
     order = np.random.default_rng(0).permutation(len(points))

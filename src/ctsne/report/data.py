@@ -112,8 +112,6 @@ def read_page(
     else:
         what = "result must be the result of ctsne.sweep.sweep or a fitted ConditionalTSNE"
         raise TypeError(f"{what}, got {type(result).__name__}")
-    if not isinstance(title, str | None):
-        raise TypeError(f"title must be text, got {type(title).__name__}")
     page, chosen = _choose_columns(page, labels, _by_name(columns, "columns"), known, other)
     if title is None:
         what = "Map" if page.single else "Maps"

@@ -103,9 +103,7 @@ def _pack_map(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Pack the rows of a map: four bytes for each position, one for each diagnostic.
 
-    In the file, base64 takes a third more: 5.3 bytes per point for the positions, 1.3 for each
-    diagnostic that differs between points, at most 9.3 per point and map. A scale begins at 0 and
-    ends at the ``highest`` value; diagnostics that are the same for all points are ``constant``.
+    Scales are from 0 to the ``highest`` value; what is the same for all points is ``constant``.
     """
     shown = ("title", "setting", "value", "measures", "seconds", "error")
     facts = {name: getattr(made, name) for name in shown} | {"plain": made.method == "tsne"}

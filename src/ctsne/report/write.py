@@ -104,7 +104,7 @@ def write_report(
     ...     page.read_bytes()[:15]
     b'<!doctype html>'
     """
-    target = _check_page(path, "" if title is None else title)
+    target = _check_page(path)
     page = read_page(
         result,
         columns=columns,
@@ -175,7 +175,7 @@ def write_placed(
         got = f"{positions.shape[1]} columns, but the placed points have {dimensions}"
         raise ValueError(f"reference has {got}; give the map that they were placed in")
     title = "Points placed in a map" if title is None else title
-    target = _check_page(path, title)
+    target = _check_page(path)
     page = read_placed(
         placed, positions, columns=columns, names=names, title=title, provenance=provenance
     )
@@ -286,19 +286,19 @@ def inline_html(result: Any) -> str:
         return ""
 
 
-def _check_page(path: object, title: object) -> Path:
-    """Return the file to write, or refuse a place or a title that cannot be used."""
+def _check_page(path: object) -> Path:
+    """Return the file to write, or refuse a place that cannot be used."""
     target = check_path(path, "path")
     check_target(target)
     if not target.parent.is_dir():
         raise ValueError(f"path is in a folder that does not exist: {target.parent}")
-    if not isinstance(title, str):
-        raise TypeError(f"title must be text, got {type(title).__name__}")
     return target
 
 
 def _render(page: PageData, most: int) -> tuple[int, bytes]:
     """Return how many points a page does not show, and its bytes."""
+    if not isinstance(page.title, str):
+        raise TypeError(f"title must be text, got {type(page.title).__name__}")
     facts, arrays = build_payload(page, most)
     # The commands are kept apart from the facts, because they depend on the page's folder.
     commands = [made.command for made in page.maps]

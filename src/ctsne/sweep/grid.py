@@ -15,20 +15,21 @@ import numpy as np
 from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import check_choice
 from ctsne._core.messages import did_you_mean, shown
+from ctsne._core.vocabulary import NO_EFFECT
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid, users_of
 from ctsne.settings import knob_value
 
 Grid = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
-# Parameters that do not change the map.
-IRRELEVANT = ("n_jobs", "verbose", "callback", "callback_every", "mixing")
+# Parameters that do not change a map of a sweep.
+IRRELEVANT = (*NO_EFFECT, "mixing")
 _NO_GRID = "grid must map parameters to values, or be a list of such mappings, got {}"
 _REFUSED = {
     "n_components": "maps of different dimensions cannot be compared",
     "metric": "neighbours are searched once for all settings",
+    **dict.fromkeys(NO_EFFECT, "it does not change the map"),
     "n_jobs": "it does not change the map; pass it to sweep itself",
     "mixing": "a sweep has its own settings; pass a mixing to suggest()",
-    **dict.fromkeys(("verbose", "callback", "callback_every"), "it does not change the map"),
 }
 
 

@@ -185,7 +185,22 @@ class SweepResult:
         return "\n  ".join(lines)
 
     def _repr_html_(self) -> str:
-        return _sweep_html(self)
+        suggested, text = _suggestion(self)
+        measures = chosen_by(dict.fromkeys(name for swept in self.maps for name in swept.measures))
+        meanings = {name: html.escape(measure_about(name).meaning) for name in measures}
+        head = "".join(
+            f'<th title="{meaning}" style="{NUMBER}">{escaped(measure_title(name))}</th>'
+            for name, meaning in meanings.items()
+        )
+        rows = "".join(_row(swept, measures, chosen=swept is suggested) for swept in self.maps)
+        maps = "1 map" if len(self.maps) == 1 else f"{len(self.maps)} maps"
+        table = (
+            f'<div class="ctsne"><p>Sweep of {maps}. {html.escape(text)}</p>'
+            '<div style="max-height:32em;overflow:auto"><table>'
+            f'<thead><tr><th></th><th style="{LEFT}">setting</th>{head}<th style="{NUMBER}">'
+            f"seconds</th></tr></thead><tbody>{rows}</tbody></table></div></div>"
+        )
+        return with_page(page_html(self), table)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -430,26 +445,6 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
 
 
 # What a notebook shows
-
-
-def _sweep_html(result: SweepResult) -> str:
-    """Show the page of a sweep, and its table with the suggested map marked."""
-    suggested, text = _suggestion(result)
-    measures = chosen_by(dict.fromkeys(name for swept in result.maps for name in swept.measures))
-    meanings = {name: html.escape(measure_about(name).meaning) for name in measures}
-    head = "".join(
-        f'<th title="{meaning}" style="{NUMBER}">{escaped(measure_title(name))}</th>'
-        for name, meaning in meanings.items()
-    )
-    rows = "".join(_row(swept, measures, chosen=swept is suggested) for swept in result.maps)
-    maps = "1 map" if len(result.maps) == 1 else f"{len(result.maps)} maps"
-    table = (
-        f'<div class="ctsne"><p>Sweep of {maps}. {html.escape(text)}</p>'
-        '<div style="max-height:32em;overflow:auto"><table>'
-        f'<thead><tr><th></th><th style="{LEFT}">setting</th>{head}'
-        f'<th style="{NUMBER}">seconds</th></tr></thead><tbody>{rows}</tbody></table></div></div>'
-    )
-    return with_page(page_html(result), table)
 
 
 def _suggestion(result: SweepResult) -> tuple[SweptMap | None, str]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne._core.messages import shown
-from ctsne._core.vocabulary import ALIGN_CHOICES
+from ctsne._core.vocabulary import ALIGN_CHOICES, NO_EFFECT
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import summarize_diagnostics
 from ctsne.fit.summary import point_diagnostics
@@ -22,9 +22,6 @@ from ctsne.tl import fields
 
 if TYPE_CHECKING:
     from anndata import AnnData
-
-# Parameters that never change the map.
-_NO_EFFECT = ("callback", "callback_every", "n_jobs", "verbose")
 
 
 def ctsne(
@@ -207,7 +204,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
             # A data frame as its values, of which the record keeps the shape.
             parameter: np.asarray(value) if hasattr(value, "to_numpy") else value
             for parameter, value in parameters.items()
-            if is_used(parameter, parameters) and parameter not in _NO_EFFECT
+            if is_used(parameter, parameters) and parameter not in NO_EFFECT
         },
         labels=tuple(column_names(adata, labels)),
         source=features.source,
