@@ -169,9 +169,7 @@ def evaluate(
         they are adjusted for each combination of values, and the mixing of each column is measured.
     other : array-like of shape (n,) or (n, c), optional
         A label that should be visible in the map.
-    k : int, default=30
-        Neighbourhood size, from 1 to n - 2.
-    metric, pca, align, sample, random_state, n_jobs
+    k, metric, pca, align, sample, random_state, n_jobs
         As in :func:`ctsne.evaluate.data_neighbors`. Use the values that the map was made with.
     diagnostics : Diagnostics, optional
         ``ConditionalTSNE.diagnostics_``, to be summarized in the table.

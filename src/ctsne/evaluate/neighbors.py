@@ -294,10 +294,8 @@ def data_neighbors(
         As in :class:`ctsne.ConditionalTSNE`; with the values that a map was made with, it is
         compared with the neighbours it was made from. An alignment adds lists in which neighbours
         with other labels are searched among aligned points, for the measure ``aligned_rnx``.
-    sample : int, float or None, default=5000
-        As in :func:`ctsne.evaluate.map_neighbors`; None measures all points.
-    random_state, n_jobs
-        As in :func:`ctsne.evaluate.map_neighbors`.
+    sample, random_state, n_jobs
+        As in :func:`ctsne.evaluate.map_neighbors`; ``sample=None`` measures all points.
 
     Returns
     -------

@@ -37,11 +37,9 @@ def draw_density(
     *,
     numbers: bool,
 ) -> None:
-    """Shade a map; ``groups`` holds codes of labels, all 0 for ``numbers``, -1 is missing.
+    """Shade a map whose square ``box`` is ``side`` inches wide, rare labels above the others.
 
-    The square ``box`` of the map is ``side`` inches wide.
-
-    Points with missing labels lie below the others and those of rare labels above.
+    ``groups`` holds codes of labels, all 0 for ``numbers``; -1 is missing and lies below.
     """
     pixels = int(np.clip(side * _PIXELS_PER_INCH, _FEWEST, _MOST))
     start, length = np.array(box[::2]), box[1] - box[0]
@@ -83,9 +81,7 @@ def _grains(
 ) -> _Image:
     """Return the colour of each pixel, that of its square, or else of the nearest square.
 
-    A square has the colour of one of its points, drawn at random: so the colours of a place show
-    its composition, whatever the density, and the mean of labels would be a colour that no label
-    has. For ``numbers``, it is the mean.
+    It is the mean of ``numbers``, and that of a random point for labels: no label has their mean.
     """
     from scipy.ndimage import distance_transform_edt
 

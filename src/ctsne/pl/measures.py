@@ -349,7 +349,7 @@ def _draw_curves(
         margin = 10 ** (0.03 * (first - last))
         ax.set_xlim(high * margin, low / margin)
 
-    look = {"linewidth": 1.6 * scale}
+    look: dict[str, Any] = {"linewidth": 1.6 * scale}
     if expected is not None:
         ax.axhline(expected, color=figures.GREY, linestyle=":", zorder=1.5, **look)
     look |= {"markersize": 5.5 * scale, "markeredgewidth": 0}

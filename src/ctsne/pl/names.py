@@ -116,11 +116,9 @@ def spread(
 ) -> tuple[_Array, NDArray[np.bool_]]:
     """Place boxes near their anchors without overlaps; return their centres and which have room.
 
-    ``anchors`` and ``sizes`` have a row per box, the most important first: each takes the free
-    place nearest to its anchor, at most ``farthest`` away. ``frame`` holds the lower left and the
-    upper right corner of where they may be. ``dots`` has a row per box, a centre and a size: no box
-    covers one, and each is nearer to its own than to others. ``avoided`` has rows of what is
-    covered only where there is no other place.
+    The most important box comes first and takes the free place nearest to its anchor. ``frame``
+    holds two corners. No box covers ``dots`` (rows of centre and size), and each is nearest to its
+    own; what is ``avoided`` is covered only where there is no other place.
     """
     placed = np.empty((0, 4)) if dots is None else dots
     soft = np.empty((0, 4)) if avoided is None else avoided

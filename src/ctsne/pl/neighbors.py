@@ -118,12 +118,9 @@ def other_share(
         The label column of the groups.
     by : array-like of shape (n,), optional
         A second label column: each group has one box per label of it, in its colour.
-    basis : str, default="ctsne"
-        The map of an AnnData object, made by :func:`ctsne.tl.ctsne`.
-    palette : mapping of label to colour, optional
-        Colours of ``by``, or else of the groups; by default that of :func:`ctsne.pl.palette`.
-    ylabel, width, ax : optional
-        As in :func:`ctsne.pl.measures`.
+    ylabel : str, optional
+    basis, palette, width, ax
+        As in :func:`ctsne.pl.embedding`; colours are those of ``by``, or else of the groups.
 
     Returns
     -------

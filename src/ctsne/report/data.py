@@ -160,9 +160,8 @@ def _read_sweep(
         single=False,
         sampled_from=result.sampled_from,
     )
-    columns = [] if result.labels is None else [result.labels]
-    columns += [] if result.other is None else [result.other]
-    return page, {name: x for labels in columns for name, x in labels.by_name.items()}
+    given = [labels for labels in (result.labels, result.other) if labels is not None]
+    return page, {name: column for labels in given for name, column in labels.by_name.items()}
 
 
 def _swept_map(swept: SweptMap, line: Line | None, estimator: Mapping[str, Any]) -> PageMap:

@@ -47,8 +47,7 @@ def build_payload(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return facts about columns and maps, and packed arrays of the points to show.
 
-    In bytes of the file, a point takes 5 for its row, 5 to 10 in each map, and with each column 1
-    to 3.
+    A point takes 5 bytes of the file for its row, 5 to 10 in each map, 1 to 3 with each column.
     """
     n, dimensions = page.shape
     dominated = [_dominated_points(made) for made in page.maps]
@@ -153,8 +152,7 @@ def scale_size(n: int) -> int:
 def choose_rows(page: PageData, wanted: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     """Return the points to show, in random order so that no label lies above all others.
 
-    A sample of ``most`` has the points ``wanted``, or those to be drawn above others, and a point
-    of every label of the columns (with at most 1,000 labels), as far as half of it can hold them.
+    Up to half of a sample are the points ``wanted``, or drawn above others, and one of every label.
     """
     n, _ = page.shape
     rows = np.random.default_rng(0).permutation(n)

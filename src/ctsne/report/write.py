@@ -93,10 +93,8 @@ def write_report(
     >>> from ctsne.report import write_report
     >>> from ctsne.sweep import sweep
     >>> data = make_synthetic(300, random_state=0)
-    >>> result = sweep(
-    ...     data.X, data.known, [{"method": "tsne"}, {"method": "joint", "strength": [0, 0.5, 1]}],
-    ...     estimator=ConditionalTSNE(perplexity=20, n_iter=300, random_state=0), progress=False,
-    ... )
+    >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
+    >>> result = sweep(data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False)
     >>> columns = {"colour": data.known, "shape": data.hidden}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = Path(folder) / "report.html"

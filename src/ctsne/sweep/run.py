@@ -240,11 +240,7 @@ def _other_label(other: object, n: int, known: Labels) -> Labels:
 def _warnings(
     points: list[GridPoint], settings: list[Settings], base: Mapping[str, Any]
 ) -> dict[str, None]:
-    """Return every warning about the settings once.
-
-    What some settings ignore is not worth one if others use it: t-SNE, the reference of a sweep,
-    uses nothing that is about labels.
-    """
+    """Return every warning once, without those of what some settings ignore and others use."""
     ignored = [set(unused_warnings({**base, **point.parameters})) for point in points]
     some = ignored[0].union(*ignored[1:]) - ignored[0].intersection(*ignored[1:])
     found = [text for own in settings for text in own.warnings]
