@@ -17,10 +17,12 @@ from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import reading, reason
 from ctsne._core.messages import shown, unknown, warn
-from ctsne.io import Dataset, Source, check_input, column_names, read_blocks, suffix_of
+from ctsne.io import Dataset, Source, check_input, suffix_of
+from ctsne.io.anndata import read_h5ad_blocks
 from ctsne.io.dataset import check_labels
+from ctsne.io.hdf5 import opened
 from ctsne.io.paths import load
-from ctsne.io.tables import frame_data
+from ctsne.io.tables import frame_data, read_schema, read_table_blocks
 
 # Rows that are placed at a time: enough to keep the search busy, 50 MB for 100 columns.
 BLOCK_ROWS = 2**16
@@ -87,7 +89,10 @@ def open_collection(
     else:
         names = check_column_names(labels, "labels")
         if _is_frame(collection):
-            shards = _of_frame(collection)
+            shards = tuple(
+                Shard(f"partition {number}", f"part-{number:05d}", part, part)
+                for number, part in enumerate(collection.to_delayed())
+            )
         else:
             shards = _of_files(collection, tuple(dict.fromkeys((*names, *strata))))
     if not shards:
@@ -140,8 +145,8 @@ def check_column_names(columns: Any, argument: str) -> tuple[str, ...]:
 def shard_blocks(content: Any, choice: Choice, rows: int = BLOCK_ROWS) -> Iterator[Dataset]:
     """Yield the rows of a shard in blocks; one without rows yields nothing."""
     for block in _blocks(content, choice, rows):
-        few = {} if choice.others else {name: block.columns[name] for name in choice.columns}
-        yield block if choice.others else replace(block, columns=few)
+        kept = block.columns if choice.others else choice.columns
+        yield replace(block, columns={name: block.columns[name] for name in kept})
 
 
 def _blocks(content: Any, choice: Choice, rows: int) -> Iterator[Dataset]:
@@ -149,9 +154,10 @@ def _blocks(content: Any, choice: Choice, rows: int) -> Iterator[Dataset]:
     if isinstance(content, str):
         path = Path(content)
         with reading(path, "valid data"):
-            yield from read_blocks(
-                path, rows, **named, use_rep=choice.use_rep, others=choice.others
-            )
+            if suffix_of(path) == ".h5ad":
+                yield from read_h5ad_blocks(path, rows, **named, use_rep=choice.use_rep)
+            else:
+                yield from read_table_blocks(path, rows, **named, others=choice.others)
     elif isinstance(content, Dataset):
         for start in range(0, content.X.shape[0], rows):
             yield content.take(slice(start, start + rows))
@@ -265,13 +271,6 @@ def _split_labels(column: Any, lengths: tuple[int, ...]) -> Any:
     return np.split(np.asarray(column), np.cumsum(lengths)[:-1])
 
 
-def _of_frame(frame: Any) -> tuple[Shard, ...]:
-    return tuple(
-        Shard(f"partition {number}", f"part-{number:05d}", part, part)
-        for number, part in enumerate(frame.to_delayed())
-    )
-
-
 # Files
 
 
@@ -299,7 +298,11 @@ def columns_in(path: Path) -> list[str]:
     """Return the names of the columns that a file has."""
     if suffix_of(path) == ".zarr":
         return list(_open_zarr(path)[1] or ())
-    return column_names(path)
+    with reading(path, "valid data"):
+        if suffix_of(path) == ".h5ad":
+            with opened(path) as file:
+                return [str(name) for name in file["obs"]]
+        return list(read_schema(path).names)
 
 
 def _matches(name: str) -> list[Path]:

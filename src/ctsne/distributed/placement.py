@@ -11,9 +11,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import WriteError, file_checksum, sole_writer
@@ -33,13 +34,10 @@ from ctsne.distributed.folder import (
 )
 from ctsne.distributed.sample import count_rows, take_sample, with_names
 from ctsne.distributed.worker import ModelFile, Outcome, Task, content_for, place_block, place_shard
-from ctsne.estimator import new_label_shifts
+from ctsne.estimator import ConditionalTSNE, new_label_shifts
+from ctsne.estimator import load as load_model
 from ctsne.io.paths import load
 from ctsne.storage.record import record_of
-
-if TYPE_CHECKING:
-    from ctsne.estimator import ConditionalTSNE
-
 
 # Points that the shifts of new labels are estimated from: for each label, and in all.
 _PER_LABEL, _MOST = 5000, 50_000
@@ -160,11 +158,6 @@ def place(
 
 def _fitted(model: Any) -> tuple[ConditionalTSNE, Path | None]:
     """Return the model, and the file that it was read from."""
-    from sklearn.utils.validation import check_is_fitted
-
-    from ctsne.estimator import ConditionalTSNE
-    from ctsne.estimator import load as load_model
-
     if isinstance(model, str | os.PathLike):
         return load_model(model), Path(model)
     if not isinstance(model, ConditionalTSNE):

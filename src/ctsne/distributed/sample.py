@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from ctsne._core.checks import check_count, is_sparse
 from ctsne._core.messages import label_text, shown
@@ -21,12 +22,10 @@ from ctsne.distributed.collection import (
     open_collection,
     shard_blocks,
 )
+from ctsne.estimator import ConditionalTSNE
 from ctsne.io import Dataset
 from ctsne.io.paths import load
 from ctsne.labels import encode_column
-
-if TYPE_CHECKING:
-    from ctsne.estimator import ConditionalTSNE
 
 _MOST_SEED = 2**32 - 1
 # A label keeps this many points if it has them: as many as fill its neighbours at perplexities up
@@ -98,10 +97,6 @@ def fit_sample(
     >>> fit_sample(X, 300, labels=data.known, estimator=small).embedding_.shape  # doctest: +SKIP
     (300, 2)
     """
-    from sklearn.base import clone
-
-    from ctsne.estimator import ConditionalTSNE
-
     n = check_count(n, "n", low=4)
     seed = check_count(random_state, "random_state", low=0, high=_MOST_SEED)
     if estimator is not None and not isinstance(estimator, ConditionalTSNE):

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,14 @@ from ctsne._core.messages import CtsneWarning, FarPointsWarning, label_text
 from ctsne.distributed.collection import Choice, name_errors, shard_blocks
 from ctsne.distributed.folder import Written, find_finished, mark_finished
 from ctsne.distributed.sample import with_names
+from ctsne.estimator import ConditionalTSNE, place_in
+from ctsne.estimator import load as load_file
 from ctsne.io import Dataset
 from ctsne.io.dataset import storable
 from ctsne.io.paths import load
 from ctsne.labels import encode_column
-
-if TYPE_CHECKING:
-    from ctsne.estimator import ConditionalTSNE
-    from ctsne.placing.place import Placement
+from ctsne.placing.place import Placement
+from ctsne.placing.request import in_order, labels_for
 
 KEY = "ctsne"
 # The last model that this process used, by the checksum of its file.
@@ -60,8 +60,6 @@ def content_for(client: Any, file: ModelFile) -> Any:
 
 def load_model(file: ModelFile, content: bytes | None) -> ConditionalTSNE:
     """Return the model, read at the first call in this process."""
-    from ctsne.estimator import load as load_file
-
     with _lock:  # tasks in other threads wait instead of reading it again
         if file.sha256 not in _models:
             _models.clear()
@@ -89,28 +87,16 @@ def place_block(
     shifts: Mapping[str, list[float]] | None = None,
 ) -> Placement:
     """Place some rows; new labels of an aligned map move by ``shifts``, named by their text."""
-    from ctsne.estimator import place_in
-
     X = with_names(block) if hasattr(model, "feature_names_in_") else block.X
-    known = _labels_for(model, block, labels)
-    own = {
-        name: np.array(shifts[label_text(name)])
-        for name in (encode_column(next(iter(known.values()))).names if known and shifts else ())
-        if shifts and label_text(name) in shifts
-    }
+    known = None
+    if labels and model.labels_ is not None:  # several columns may be one that was combined
+        columns = [block.columns[name] for name in in_order(labels, model.labels_.names)]
+        known = labels_for(model.labels_, columns)
+    own = {}
+    if known and shifts:
+        texts = {name: label_text(name) for name in encode_column(next(iter(known.values()))).names}
+        own = {name: np.array(shifts[text]) for name, text in texts.items() if text in shifts}
     return place_in(model, X, known, shifts=own)
-
-
-def _labels_for(
-    model: ConditionalTSNE, block: Dataset, labels: Sequence[str]
-) -> dict[str, Any] | None:
-    """Return label columns by the names of the model's; several may be one that was combined."""
-    from ctsne.placing.request import in_order, labels_for
-
-    if not labels or model.labels_ is None:
-        return None
-    columns = [block.columns[name] for name in in_order(labels, model.labels_.names)]
-    return labels_for(model.labels_, columns)
 
 
 # Shards

@@ -15,7 +15,7 @@ from ctsne.io.maps import (
     write_map,
 )
 from ctsne.io.paths import PICTURE_SUFFIXES, check_input, check_output, suffix_of
-from ctsne.io.read import column_names, read_blocks, read_data
+from ctsne.io.read import read_data
 
 __all__ = [
     "PICTURE_SUFFIXES",
@@ -25,8 +25,6 @@ __all__ = [
     "check_key",
     "check_output",
     "check_room",
-    "column_names",
-    "read_blocks",
     "read_columns",
     "read_data",
     "read_map",

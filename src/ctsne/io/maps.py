@@ -138,7 +138,7 @@ def write_map(
         axes = {f"{key}_{axis}": column for axis, column in enumerate(positions.T, start=1)}
         columns = axes | added | kept
         called = None if dataset.called in columns else dataset.called
-        _write_table(target, columns, dataset.names, called, settings)
+        write_columns(target, columns, names=dataset.names, called=called, settings=settings)
 
 
 def check_room(target: Path, *, dataset: Dataset) -> None:
@@ -151,13 +151,15 @@ def check_room(target: Path, *, dataset: Dataset) -> None:
         check_space(target, size + n * _BYTES * len(dataset.columns))
 
 
-def _write_table(
+def write_columns(
     target: Path,
     columns: Mapping[str, Any],
-    names: Any,
+    *,
+    names: Any = None,
     called: str | None = None,
     settings: str | None = None,
 ) -> None:
+    """Write columns and row names to a table; parquet and feather keep their types."""
     pandas = load("pandas")
     frame = pandas.DataFrame({name: storable(column) for name, column in columns.items()})
     index = names is not None
@@ -263,11 +265,6 @@ def _read_table(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, 
         raise ValueError(f"{source} is not a map written by ctsne: it has no column {first}")
     positions = np.ascontiguousarray(frame[axes].to_numpy(np.float32))
     return positions, table_columns(frame.drop(columns=axes)), row_names(frame)[0]
-
-
-def write_columns(path: Path, columns: Mapping[str, Any], *, names: Any = None) -> None:
-    """Write columns and row names to a feather file, which keeps their types."""
-    _write_table(path, columns, names)
 
 
 def read_columns(path: Path) -> tuple[dict[str, Any], Names]:

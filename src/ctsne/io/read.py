@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from ctsne._core.files import file_checksum, reading
 from ctsne._core.messages import did_you_mean, quoted
 from ctsne.io import arrays
-from ctsne.io.anndata import find_h5ad_data, read_h5ad_blocks
+from ctsne.io.anndata import find_h5ad_data
 from ctsne.io.dataset import (
     Dataset,
     check_numbers,
@@ -28,9 +27,7 @@ from ctsne.io.tables import (
     IDENTIFIER,
     like_missing,
     read_frame,
-    read_schema,
     read_table,
-    read_table_blocks,
     row_names,
     table_columns,
 )
@@ -95,35 +92,6 @@ def read_data(
             data = arrays.read_matrix(source, labels, elsewhere).select(features)
         data = replace(check_numbers(data, fewest=fewest), sha256=sha256)
     return data if extra is None else _joined(data, extra, labels, join_on)
-
-
-def read_blocks(
-    path: Path,
-    rows: int,
-    *,
-    features: Sequence[str] | None = None,
-    labels: Sequence[str] = (),
-    use_rep: str | None = None,
-    others: bool = True,
-) -> Iterator[Dataset]:
-    """Yield the rows of a .parquet or .h5ad file in blocks, chosen by the rules of `read_data`.
-
-    ``features`` names columns of a table or genes; columns of a representation have no names.
-    Without any, the matrix is empty. Without ``others``, further columns may be left out.
-    """
-    if suffix_of(path) == ".h5ad":
-        yield from read_h5ad_blocks(path, rows, features=features, labels=labels, use_rep=use_rep)
-    else:
-        yield from read_table_blocks(path, rows, features=features, labels=labels, others=others)
-
-
-def column_names(path: Path) -> list[str]:
-    """Return the names of the columns of a .parquet file, or of obs in an .h5ad."""
-    with reading(path, "valid data"):
-        if suffix_of(path) == ".h5ad":
-            with opened(path) as file:
-                return [str(name) for name in file["obs"]]
-        return list(read_schema(path).names)
 
 
 def _read_label_file(
