@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from ctsne import ConditionalTSNE
 from ctsne._core.checks import check_matrix
 from ctsne.evaluate import adjusted_rnx, data_neighbors, evaluate
-from ctsne.layout import Layout, start_positions
 from ctsne.neighbors import read_neighbors
 from ctsne.sweep import sweep
 
@@ -125,10 +124,6 @@ ENTRIES: dict[str, Callable[[Any], object]] = {
     "data_neighbors": lambda X: data_neighbors(X, k=3),
     "rnx": lambda X: adjusted_rnx(np.random.default_rng(0).normal(size=(N, 2)), X, k=3),
     "graph": lambda X: read_neighbors(X, lengths=3),
-    "layout": lambda X: Layout(X, np.zeros((N, 2))),
-    "start": lambda X: start_positions(
-        "spectral", 2, X=None, matrix=X, rng=np.random.default_rng(0)
-    ),
 }
 
 

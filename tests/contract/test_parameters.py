@@ -14,9 +14,7 @@ from ctsne.evaluate import (
     mixing_by_label,
     private_populations,
 )
-from ctsne.labels import combine_columns, encode_column, encode_labels
-from ctsne.layout import Layout, Schedule, start_positions
-from ctsne.neighbors import balanced_lengths
+from ctsne.labels import combine_columns, encode_column
 from ctsne.pl import maps
 from ctsne.report import write_report
 from ctsne.sweep import SweepResult, load_sweep, sweep
@@ -210,11 +208,7 @@ def test_odd_values_are_refused_in_one_line(parameter: str, value: Any) -> None:
     assert parameter in message and "\n" not in message and len(message) < 400
 
 
-RNG = np.random.default_rng(0)
-MATRIX = sp.csr_array((1 - np.eye(9)) / 72)
 FRAME = pd.DataFrame({"a": [1.0, 2.0]})
-SPARSE = sp.eye_array(3, format="csr")
-PAIRS = encode_labels([SIX, list("xyxyxy")])
 # Calls with a wrong argument, and its name, which the message must give.
 WRONG: tuple[tuple[str, Callable[[], object]], ...] = (
     ("n", lambda: encode_column(SIX, n="two\nlines")),
@@ -223,17 +217,6 @@ WRONG: tuple[tuple[str, Callable[[], object]], ...] = (
     ("columns", lambda: combine_columns([])),
     ("k", lambda: private_populations(X[:6], SIX, SIX, k="a")),
     ("k", lambda: mixing_by_label(X[:6], SIX, k="a")),
-    ("knob", lambda: balanced_lengths(PAIRS, (0, 1, 2, 3), 2.0, ["a", 1.0])),
-    ("knob", lambda: balanced_lengths(PAIRS, (0, 1, 2, 3), 2.0, [np.zeros(3), 1.0])),
-    ("init", lambda: start_positions(NAN, 2, X=X, matrix=MATRIX, rng=RNG)),
-    ("n_components", lambda: start_positions(1, FRAME, X=X, matrix=MATRIX, rng=RNG)),
-    ("n_jobs", lambda: start_positions("pca", 2, X=X, matrix=None, rng=RNG, n_jobs=pd.NA)),
-    ("iteration", lambda: Schedule().at("x")),
-    ("n_iter", lambda: Layout(MATRIX, X[:9, :2]).advance(2.5)),
-    ("n_iter", lambda: Layout(MATRIX, X[:9, :2]).run(FRAME)),
-    ("callback_every", lambda: Layout(MATRIX, X[:9, :2]).run(5, callback_every=0)),
-    ("callback", lambda: Layout(MATRIX, X[:9, :2]).run(5, callback=lambda step: None)),
-    ("callback", lambda: Layout(MATRIX, X[:9, :2]).run(5, callback=FRAME)),
     ("callback", lambda: make(callback=lambda step, loss: None).fit(X, labels=LABELS)),
     ("folder", lambda: sweep(X, LABELS, {"strength": [1]}, folder=0.5)),
     ("grid", lambda: sweep(X, LABELS, FRAME["a"])),

@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import ctsne._native as _native
-from ctsne._core.checks import as_numbers, check_count, check_finite, check_jobs, check_kind
+from ctsne._core.checks import check_jobs
 from ctsne._core.messages import InterruptedWarning, shown, warn
-from ctsne.layout.repulsion import REMEDY, Extent, Repulsion, check_dof
+from ctsne.layout.repulsion import REMEDY, Extent, Repulsion
 from ctsne.layout.weights import PairWeights
 
 Callback = Callable[[int, float, NDArray[np.float32]], object]
@@ -32,36 +32,21 @@ _ENTRIES_AT_ONCE = 2**17
 class Schedule:
     """Settings of the descent, by iteration.
 
-    Attributes
-    ----------
-    early_exaggeration : float
-        Factor on the attraction in the first phase.
-    early_exaggeration_iter : int
-        Number of iterations in the first phase.
-    exaggeration : float
-        Factor on the attraction in the second phase.
-    learning_rate : float
-        Step length; the gradient is a quarter of the mathematical one, as in most t-SNE programs.
-    early_learning_rate : float or None
-        Step length in the first phase; ``learning_rate`` by default.
-    early_momentum, momentum : float
-        Share of the last step to keep, in both phases.
-    longest_step : float
-        Longer steps are shortened to this length.
+    Attraction is multiplied by the exaggeration of a phase. A momentum is the share of the last
+    step to keep. The gradient is a quarter of the mathematical one, as in most t-SNE programs.
     """
 
     early_exaggeration: float = 12.0
     early_exaggeration_iter: int = 250
     exaggeration: float = 1.0
     learning_rate: float = 200.0
-    early_learning_rate: float | None = None
+    early_learning_rate: float | None = None  # as the other
     early_momentum: float = 0.5
     momentum: float = 0.8
-    longest_step: float = 5.0
+    longest_step: float = 5.0  # others are shortened
 
     def at(self, iteration: int) -> tuple[float, float, float]:
         """Return exaggeration, learning rate and momentum of an iteration."""
-        check_count(iteration, "iteration", low=0)
         if iteration >= self.early_exaggeration_iter:
             return self.exaggeration, self.learning_rate, self.momentum
         early_rate = self.early_learning_rate
@@ -72,19 +57,8 @@ class Schedule:
 class Layout:
     """A map of points, from their similarities.
 
-    Parameters
-    ----------
-    matrix : csr_array, shape (n, n)
-        Symmetric similarities that sum to one.
-    start : array, shape (n, dims)
-        Positions to start from, in one to three dimensions.
-    schedule : Schedule
-    weights : PairWeights, optional
-        Low-dimensional conditioning.
-    dof : float
-        Degrees of freedom of the map's kernel; t-SNE uses 1.
-    n_jobs : int
-        Number of threads. The result does not depend on it.
+    These are symmetric and sum to one; ``weights`` condition the map. The result does not depend on
+    ``n_jobs``.
     """
 
     def __init__(
@@ -97,24 +71,18 @@ class Layout:
         dof: float = 1.0,
         n_jobs: int = 1,
     ) -> None:
-        matrix, start = _check_input(matrix, start)
         n = len(start)
         self.schedule = Schedule() if schedule is None else schedule
-        check_kind(self.schedule, Schedule, "schedule")
         self.iteration = 0
         self._n_jobs = check_jobs(n_jobs)
         self._constant = _negative_entropy(matrix)
         self._order = np.arange(n)
         self._groups: NDArray[np.integer] | None = None
         if weights is not None:
-            check_kind(weights, PairWeights, "weights")
-            if weights.main.n != n:
-                raise ValueError(f"weights must be those of {n} points, got {weights.main.n}")
             self._constant -= weights.mean_log_weight(matrix)
             self._order = weights.order
             sizes = np.diff(weights.main.bounds, append=n)
             self._groups = np.repeat(np.arange(len(sizes)), sizes)
-        dof = check_dof(dof)
         self._repulsion = Repulsion(n, dof=dof, weights=weights, n_jobs=self._n_jobs)
         self._extent: Extent | None = None
         y = np.array(start[self._order], np.float32, order="C")
@@ -146,7 +114,7 @@ class Layout:
 
     def advance(self, n_iter: int) -> None:
         """Take ``n_iter`` more steps; unlike :meth:`run`, this does not catch Ctrl-C."""
-        for _ in range(check_count(n_iter, "n_iter", low=0)):
+        for _ in range(n_iter):
             self._step()
 
     def run(
@@ -159,22 +127,10 @@ class Layout:
     ) -> bool:
         """Take up to ``n_iter`` more steps.
 
-        Ctrl-C ends the run with a warning and keeps the map.
-
-        Parameters
-        ----------
-        n_iter : int
-        callback : callable, optional
-            Called as ``callback(iteration, loss, embedding)`` every ``callback_every`` iterations,
-            with the loss before the last step. Return True to stop.
-        callback_every : int
-        after_step : callable, optional
-            Called without arguments after every step, to count steps. Unlike ``callback``, it needs
-            no loss or embedding, so it is cheap.
+        Ctrl-C ends the run with a warning and keeps the map. The callback gets the iteration, the
+        loss before the last step and the embedding, and returns True to stop. ``after_step`` only
+        counts steps: it needs no loss or embedding, so it is cheap.
         """
-        check_count(n_iter, "n_iter", low=0)
-        check_callback(callback)
-        check_count(callback_every, "callback_every", low=1)
         try:
             for _ in range(n_iter):
                 normaliser = self._step()
@@ -251,30 +207,6 @@ def check_callback(callback: Any) -> None:
     if not fits:
         wanted = "a function of (iteration, loss, embedding) or None"
         raise TypeError(f"callback must be {wanted}, got {shown(callback)}")
-
-
-def _check_input(
-    matrix: sp.csr_array, start: NDArray[np.floating]
-) -> tuple[sp.csr_array, NDArray[np.floating]]:
-    """Check the matrix and the start."""
-    if not sp.issparse(matrix) or matrix.format != "csr" or matrix.shape[0] != matrix.shape[-1]:
-        raise ValueError("matrix must be a square sparse matrix in CSR format")
-    matrix, start = as_numbers(matrix, argument="matrix"), as_numbers(start, argument="start")
-    n = matrix.shape[0]
-    if start.ndim != 2 or len(start) != n or not 1 <= start.shape[1] <= 3:
-        raise ValueError(
-            f"start must have {n} rows, one per point, and one to three columns, got shape "
-            f"{start.shape}"
-        )
-    check_finite(start, argument="start")
-    check_finite(matrix, argument="matrix")
-    if matrix.nnz and matrix.data.min() < 0:
-        raise ValueError(
-            f"matrix must not contain negative similarities, got {matrix.data.min():g}"
-        )
-    if not 0 < matrix.sum(dtype=np.float64) < 2:
-        raise ValueError(f"matrix must hold similarities that sum to one, got {matrix.sum():g}")
-    return matrix, start
 
 
 def _similarities(matrix: sp.csr_array, n_jobs: int, *, copy: bool) -> _native.Similarities:

@@ -7,18 +7,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from ctsne._core.checks import (
-    as_numbers,
-    check_choice,
-    check_count,
-    check_finite,
-    check_jobs,
-    check_kind,
-    is_sparse,
-)
 from ctsne._core.components import IS_SEEDED, leading_eigenvectors, principal_components
 from ctsne._core.jobs import one_blas_thread
-from ctsne._core.vocabulary import STARTS
 
 # In a small start, attraction can sort the points before repulsion separates them.
 START_SCALE = 1e-4
@@ -39,46 +29,21 @@ def start_positions(
 ) -> NDArray[np.float64]:
     """Return positions to start a map from.
 
-    Parameters
-    ----------
-    init : {"pca", "random", "spectral"} or array of shape (n, n_components)
-        An array is used as it is; the others have standard deviation 1e-4.
-    n_components : int
-    X : ndarray or None
-        Features, for ``"pca"``.
-    matrix : csr_array or None
-        Similarities, for ``"spectral"`` and ``"random"``.
-    rng : numpy.random.Generator
-    n_jobs : int
-        Number of threads. The result does not depend on it.
+    An array is used as it is. ``"pca"`` needs features, the others similarities; these have
+    standard deviation 1e-4. The result does not depend on ``n_jobs``.
     """
-    check_count(n_components, "n_components", low=1, high=3)
     if not isinstance(init, str):
-        given = np.array(as_numbers(init, argument="init"), np.float64)
-        if given.ndim != 2 or given.shape[1] != n_components:
-            raise ValueError(f"init must have {n_components} columns, got shape {given.shape}")
-        check_finite(given, argument="init")
-        return given
-    check_choice(init, "init", STARTS)
-    check_kind(rng, np.random.Generator, "rng")
+        return np.array(init, np.float64)
     if init == "pca":
-        if X is None:
-            raise ValueError('init="pca" needs features, but only distances are given')
-        X = np.asarray(as_numbers(X, argument="X"))
-        if X.ndim != 2 or not X.size:  # nor sparse
-            raise ValueError("X must be a dense matrix of features, a row for each point")
+        assert X is not None
         if (X[-1] == X[0]).all() and (X[0] == X).all():  # all points are identical
             return _scaled(np.zeros((len(X), 0)), n_components, rng)
         k = min(n_components, *X.shape)
-        scores, _ = principal_components(X, k, n_jobs=check_jobs(n_jobs))
+        scores, _ = principal_components(X, k, n_jobs=n_jobs)
         return _scaled(scores, n_components, rng)
-    if matrix is None:
-        raise ValueError(f'init="{init}" needs similarities, but none are given')
-    if not is_sparse(matrix) or matrix.shape[0] != matrix.shape[-1]:
-        raise ValueError("matrix must be a square sparse matrix of similarities")
+    assert matrix is not None
     if init == "random":
         return rng.normal(scale=START_SCALE, size=(matrix.shape[0], n_components))
-    matrix = as_numbers(matrix, argument="matrix")
     with one_blas_thread():
         positions = _scaled(_spectral(matrix, n_components, rng), n_components, rng)
     # Each connected component of the graph collapses to one place: noise spreads its points.

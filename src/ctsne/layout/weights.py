@@ -18,8 +18,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import check_kind, check_sparse, is_sparse
-from ctsne._core.messages import shown
 from ctsne.affinity.weights import same_label_share
 from ctsne.labels import Column, Labels
 from ctsne.labels.columns import number_rows
@@ -103,54 +101,29 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PairWeights:
-    """Weights of pairs in the map, by their labels in one or several columns.
+    """Weights of pairs in the map, by their labels in one or several columns."""
 
-    Attributes
-    ----------
-    columns : tuple of ColumnFactor
-        The weight of a pair is the product of these factors.
-    order : ndarray, shape (n,)
-        The points sorted by their combination of labels, the most frequent one first and points
-        without any label last.
-    numbers : ndarray, shape (n_combinations,)
-        The place of every combination in this order; -1 for combinations that no point has.
-    main : Ranges
-        One range per combination, with the weights that all pairs have in common, and more for
-        pairs with the same labels in all columns.
-    terms : tuple of Term
-        What is to be added, with several columns.
-    """
-
-    columns: tuple[ColumnFactor, ...]
+    columns: tuple[ColumnFactor, ...]  # the weight of a pair is the product of these factors
+    # The points sorted by their combination of labels, the most frequent one first and points
+    # without any label last.
     order: NDArray[np.int64]
-    numbers: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # the place of every combination in this order; -1 if it is unused
+    # One range per combination, with the weights that all pairs have in common, and more for pairs
+    # with the same labels in all columns.
     main: Ranges
-    terms: tuple[Term, ...]
+    terms: tuple[Term, ...]  # what is to be added, with several columns
 
     def mean_log_weight(self, matrix: sp.csr_array) -> float:
         """Sum ``p_ij log c_ij`` over the entries of a similarity matrix, for the loss."""
-        n = self.main.n
-        if not is_sparse(matrix) or matrix.format != "csr" or matrix.shape != (n, n):
-            raise TypeError(f"matrix must be a CSR matrix of {n} points")
-        check_sparse(matrix, argument="the sparse matrix")
         return sum(column.mean_log(matrix) for column in self.columns)
 
 
 def pair_weights(labels: Labels, betas: Sequence[ArrayLike]) -> PairWeights:
     """Return the weights of original ct-SNE: same label times alpha, different times beta.
 
-    Parameters
-    ----------
-    labels : Labels
-        With several columns, the weight is the product over the columns.
-    betas : sequence of array-like
-        One number per label of each column, or one for all its labels, in (0, 1]. Smaller values
-        condition more strongly: they let different labels overlap in the map.
+    There is a number per label of each column, or one for all its labels, in (0, 1]. With several
+    columns, the weight is the product over the columns.
     """
-    check_kind(labels, Labels, "labels")
-    if not isinstance(betas, Sequence | np.ndarray) or len(betas) != labels.n_columns:
-        wanted = f"one entry per label column ({labels.n_columns})"
-        raise ValueError(f"betas must be a list with {wanted}, got {shown(betas)}")
     columns = tuple(map(column_factor, labels.columns, betas))
     counts = labels.combined.counts
     by_size = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]

@@ -17,20 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import ctsne._native as _native
-from ctsne._core.checks import (
-    as_numbers,
-    check_directions,
-    check_finite,
-    check_jobs,
-    check_number,
-)
+from ctsne._core.checks import check_directions, check_jobs, check_number
 from ctsne._core.progress import Report, in_parts, within
-from ctsne.neighbors.lists import Neighbors, check_lengths, fill_lists
+from ctsne.neighbors.lists import Neighbors, fill_lists, spread_lengths
 from ctsne.neighbors.patterns import (
     Codes,
     PatternCounts,
     Patterns,
-    check_patterns,
     combinations_of,
 )
 from ctsne.neighbors.points import (
@@ -88,7 +81,7 @@ class SearchIndex:
         given = check_points(X, aligned, metric)
         self.metric = metric
         self.recall = check_number(recall, "recall", low=0.5, high=1)
-        self.codes = _check_codes(codes, len(given[0]), None)
+        self.codes = _check_codes(codes, len(given[0]))
         self.table, combinations = combinations_of(self.codes)
         self._references = [
             ReferencePoints(
@@ -113,12 +106,12 @@ class SearchIndex:
 
     def find(
         self,
-        X: ArrayLike,
-        codes: ArrayLike,
+        X: NDArray[np.floating],
+        codes: Codes,
         *,
         lengths: ArrayLike,
         patterns: Patterns,
-        aligned: ArrayLike | None = None,
+        aligned: NDArray[np.floating] | None = None,
         own: NDArray[np.int64] | None = None,
         n_jobs: int | None = -1,
         after_part: Report | None = None,
@@ -130,20 +123,18 @@ class SearchIndex:
         reference point that each query leaves out: itself. Rows do not depend on each other. The
         recall is what lists of this length reached on reference points.
         """
-        queries = self._check_queries(X, aligned)
-        count = len(queries[0])
-        labels = _check_codes(codes, count, self.codes.shape[1])
-        chosen = check_patterns(patterns, self.codes.shape[1])
-        jobs = check_jobs(n_jobs)
-        wanted, total = check_lengths(lengths, count, len(chosen))
+        queries, count = self._queries(X, aligned), len(codes)
+        labels, jobs = np.ascontiguousarray(codes), check_jobs(n_jobs)
+        wanted = spread_lengths(lengths, count, len(patterns))
+        total = int(wanted[0].sum()) if count else 0
         mine = None if own is None else self.codes[own]
-        filled = fill_lists(wanted, self._counts.candidates(labels, chosen, mine), total)
-        total = int(filled[0].sum()) if count else total
+        filled = fill_lists(wanted, self._counts.candidates(labels, patterns, mine), total)
+        total = int(filled[0].sum()) if count else 0
         indices = np.empty((count, total), np.int32)
         distances = np.empty((count, total), np.float32)
         offsets = np.cumsum(filled, axis=1, dtype=np.int32) - filled
         recalls, entries = [1.0], [0]
-        for column, pattern in enumerate(chosen):
+        for column, pattern in enumerate(patterns):
             for key, rows in self._searches(labels, pattern, filled[:, column]):
                 budget, recall = self._budget(key, jobs)
                 done, more = sum(entries), int(filled[rows, column].sum())
@@ -170,7 +161,7 @@ class SearchIndex:
         measured = float(np.average(recalls, weights=entries)) if any(entries) else 1.0
         if self.metric == "cosine":
             distances = cosine_distances(distances)
-        return Neighbors(indices, distances, filled, chosen, self.scale, measured)
+        return Neighbors(indices, distances, filled, patterns, self.scale, measured)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what took time to make: cells and budgets, to store beside the points."""
@@ -225,34 +216,18 @@ class SearchIndex:
         restore = partial(SearchIndex.from_arrays, aligned=moved, metric=self.metric)
         return restore, (points[0], self.codes, self.arrays())
 
-    def _check_queries(self, X: ArrayLike, aligned: ArrayLike | None) -> list[NDArray[np.floating]]:
-        if (aligned is None) != (len(self._references) == 1):
-            raise ValueError(
-                "the reference has aligned points, so the queries need aligned=..."
-                if aligned is None
-                else "the reference has no aligned points, so leave out aligned"
-            )
+    def _queries(
+        self, X: NDArray[np.floating], aligned: NDArray[np.floating] | None
+    ) -> list[NDArray[np.floating]]:
+        """Return queries as the reference points are: their directions, or of the same type."""
+        queries = []
         given = [("X", X)] if aligned is None else [("X", X), ("aligned", aligned)]
-        checked: list[NDArray[np.floating]] = []
-        for (argument, values), reference in zip(given, self._references, strict=True):
-            points = np.asarray(as_numbers(values, argument=argument))
-            columns = reference.points.shape[1]
-            if points.ndim != 2 or points.shape[1] != columns:
-                raise ValueError(
-                    f"{argument} must have {columns} columns, as the reference has; got an array "
-                    f"of shape {points.shape}"
-                )
-            check_finite(points, argument=argument)
-            if len(checked) and len(points) != len(checked[0]):
-                raise ValueError(f"aligned has {len(points)} rows but X has {len(checked[0])}")
+        for (argument, points), reference in zip(given, self._references, strict=True):
             if self.metric == "cosine" and len(points):
                 check_directions(points, argument=argument)
                 points = unit_rows(points)
-            with np.errstate(over="ignore"):
-                points = np.ascontiguousarray(points, reference.points.dtype)
-            check_finite(points, argument=f"{argument} in single precision")
-            checked.append(points)
-        return checked
+            queries.append(np.ascontiguousarray(points, reference.points.dtype))
+        return queries
 
     def _place_of(self, pattern: int) -> int:
         return len(self._references) - 1 if pattern else 0
@@ -345,7 +320,7 @@ class SearchIndex:
         return budget, hits / (entries + 1)
 
 
-def _check_codes(codes: ArrayLike, n: int, columns: int | None) -> Codes:
+def _check_codes(codes: ArrayLike, n: int) -> Codes:
     """Return labels as a table of int32, or refuse them."""
     given = np.asarray(codes)
     if given.dtype.kind not in "iu" or given.ndim != 2:
@@ -355,8 +330,6 @@ def _check_codes(codes: ArrayLike, n: int, columns: int | None) -> Codes:
         )
     if len(given) != n:
         raise ValueError(f"codes has {len(given)} rows but X has {n}")
-    if columns is not None and given.shape[1] != columns:
-        raise ValueError(f"codes has {given.shape[1]} columns but the reference has {columns}")
     if given.size and (given.min() < -1 or given.max() > np.iinfo(np.int32).max):
         raise ValueError("codes must be numbers of labels, or -1 where one is missing")
     return np.ascontiguousarray(given, np.int32)

@@ -9,7 +9,6 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import as_numbers, check_count, check_kind, check_number
 from ctsne._core.vocabulary import JOINT_LENGTH
 from ctsne.labels import Labels
 from ctsne.neighbors.patterns import PatternCounts, Patterns, codes_of, differing_lists
@@ -31,44 +30,17 @@ class Neighbors:
     the first list holds the nearest points that do *not* have a different label (the same one, or
     none), the second the nearest points that do. With several columns there is a list for every
     pattern of columns that differ; without labels there is one list.
-
-    Attributes
-    ----------
-    indices : ndarray of int32, shape (n, K)
-    distances : ndarray of float32, shape (n, K)
-    lengths : ndarray of int32, shape (n, P)
-        Lengths of the lists.
-    patterns : tuple of int
-        Which columns differ in each list, as a bit mask: 1 for the first column, 2 for the second,
-        4 for the third. The first list has pattern 0.
-    scale : float
-        Half-width of the data, in units of distance: the largest absolute coordinate around the
-        mean (1 for cosine distances), or the largest distance if there are no coordinates.
-        Calibration of conditioned rows starts from a kernel this wide.
-    recall : float
-        Share of the true neighbours in the lists, measured on 1,000 points; 1 if the search was
-        exact.
-    unaligned : Unaligned or None
-        If the lists of other labels were searched among aligned points: the neighbours of some
-        points without alignment.
-
-    Examples
-    --------
-    >>> from ctsne.neighbors import find_neighbors
-    >>> found = find_neighbors([[0.0], [1.0], [3.0], [8.0]], list("abab"), lengths=(1, 2))
-    >>> found.indices.tolist()
-    [[2, 1, 3], [3, 0, 2], [0, 1, 3], [1, 2, 0]]
-    >>> found.lengths.tolist(), found.scale
-    ([[1, 2], [1, 2], [1, 2], [1, 2]], 5.0)
     """
 
-    indices: NDArray[np.int32]
-    distances: NDArray[np.float32]
-    lengths: NDArray[np.int32]
-    patterns: Patterns
+    indices: NDArray[np.int32]  # (n, K)
+    distances: NDArray[np.float32]  # (n, K)
+    lengths: NDArray[np.int32]  # of the lists, (n, P)
+    patterns: Patterns  # which columns differ in each list, as a bit mask; the first is 0
+    # Half-width of the data, in units of distance: the largest absolute coordinate around the mean
+    # (1 for cosine distances), or the largest distance if there are no coordinates.
     scale: float
-    recall: float = 1.0
-    unaligned: Unaligned | None = None
+    recall: float = 1.0  # share of the true neighbours, measured on 1,000 points
+    unaligned: Unaligned | None = None  # if other labels were searched among aligned points
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,25 +56,8 @@ def paper_lengths(patterns: Patterns, perplexity: float) -> Lengths:
 
     Strong weights leave only the points that differ in all columns: they must be enough for the
     perplexity by themselves.
-
-    Parameters
-    ----------
-    patterns : tuple of int
-        As from :func:`ctsne.neighbors.occurring_patterns`. A single list is as long as two.
-    perplexity : float
-        Larger values make longer lists.
-
-    Returns
-    -------
-    ndarray of int, shape (P,)
-
-    Examples
-    --------
-    >>> from ctsne.neighbors import paper_lengths
-    >>> paper_lengths((0, 1), 5.0).tolist(), paper_lengths((0,), 5.0).tolist()
-    ([8, 7], [15])
     """
-    total = ceil(3 * check_number(perplexity, "perplexity", low=0))
+    total = ceil(3 * perplexity)
     return _equal_lists(patterns, (total + 1) // 2, total)
 
 
@@ -111,23 +66,8 @@ def joint_lengths(patterns: Patterns, perplexity: float) -> Lengths:
 
     How much of a list is used depends on the point, so each is as long as a row; half as long if
     there are more than four.
-
-    Parameters
-    ----------
-    patterns, perplexity
-        As in :func:`ctsne.neighbors.paper_lengths`.
-
-    Returns
-    -------
-    ndarray of int, shape (P,)
-
-    Examples
-    --------
-    >>> from ctsne.neighbors import joint_lengths
-    >>> joint_lengths((0, 1), 6.0).tolist()
-    [10, 10]
     """
-    row = ceil(JOINT_LENGTH * check_number(perplexity, "perplexity", low=0))
+    row = ceil(JOINT_LENGTH * perplexity)
     length = row if len(patterns) <= _WHOLE_LISTS else (row + 1) // 2
     return _equal_lists(patterns, length, 2 * row)
 
@@ -148,36 +88,13 @@ def balanced_lengths(
     At strength 1, the share of points that differ in a column is known beforehand: as in a random
     draw. At strength 0 it depends on the data, and points that differ get half of the row, as in
     the paper. A point keeps at least one neighbour that differs in nothing.
-
-    Parameters
-    ----------
-    labels : Labels
-    patterns, perplexity
-        As in :func:`ctsne.neighbors.paper_lengths`.
-    knob : sequence of C arrays
-        The strength of each column: one number per label, or one for all.
-
-    Returns
-    -------
-    ndarray of int, shape (n, P)
-
-    Examples
-    --------
-    >>> from ctsne.labels import encode_labels
-    >>> from ctsne.neighbors import balanced_lengths
-    >>> labels = encode_labels({"batch": list("aaaabb"), "donor": list("xyxyxy")})
-    >>> balanced_lengths(labels, (0, 1, 2, 3), 1.5, [1.0, 1.0])[0].tolist()
-    [1, 1, 1, 2]
     """
-    check_kind(labels, Labels, "labels")
     n = labels.n_points
     # With a larger perplexity, rows hold all points.
-    perplexity = min(check_number(perplexity, "perplexity", low=0), (n - 1) / 3)
+    perplexity = min(perplexity, (n - 1) / 3)
     shares = []
     for column, strength in zip(labels.columns, knob, strict=True):
-        strengths = np.asarray(as_numbers(strength, argument="knob"), np.float64)
-        if strengths.shape not in ((), column.counts.shape):
-            raise ValueError(f"knob must have one number, or one per label ({column.n_labels})")
+        strengths = np.broadcast_to(np.asarray(strength, np.float64), column.counts.shape)
         random = (column.counts.sum() - column.counts) / max(1, n - 1)
         share = strengths * random + (1 - strengths) / 2
         shares.append(np.append(share, 0.0)[column.codes])  # a missing label, -1, takes the zero
@@ -225,9 +142,9 @@ def fill_lengths(
     lengths: ArrayLike, labels: Labels | None, patterns: Patterns, n: int
 ) -> NDArray[np.int32]:
     """Return the list lengths that a search among ``n`` points finds, shape (n, P)."""
-    wanted, total = check_lengths(lengths, n, len(patterns))
-    codes = codes_of(labels, n)
-    return fill_lists(wanted, PatternCounts(codes).candidates(codes, patterns, codes), total)
+    wanted, codes = spread_lengths(lengths, n, len(patterns)), codes_of(labels, n)
+    has = PatternCounts(codes).candidates(codes, patterns, codes)
+    return fill_lists(wanted, has, int(wanted[0].sum()))
 
 
 def fill_lists(wanted: Lengths, has: Lengths, total: int) -> NDArray[np.int32]:
@@ -248,21 +165,9 @@ def fill_lists(wanted: Lengths, has: Lengths, total: int) -> NDArray[np.int32]:
     return lengths.astype(np.int32)
 
 
-def check_lengths(lengths: ArrayLike, n: int, lists: int) -> tuple[Lengths, int]:
-    """Return the wanted lengths of every row's lists, shape (n, lists), and their sum."""
-    given = np.asarray(lengths)
-    if given.dtype.kind not in "iu" or given.shape not in ((), (lists,), (n, lists)):
-        raise TypeError(
-            f"lengths must be a whole number, {lists} of them (one per list), or as many for each "
-            f"of {n} points; got {given.dtype} of shape {given.shape}"
-        )
-    given = np.broadcast_to(given.astype(np.int64), given.shape or (lists,))
-    total = given.sum(axis=-1)
-    if given.size and (given.min() < 0 or np.max(total) < 1 or np.ptp(total)):
-        raise ValueError(
-            "lengths must not be negative, and must have the same positive sum for all points"
-        )
-    return np.broadcast_to(given, (n, lists)), int(np.max(total, initial=0))
+def spread_lengths(lengths: ArrayLike, n: int, lists: int) -> Lengths:
+    """Return the wanted lengths of every row's lists, shape (n, lists)."""
+    return np.broadcast_to(np.asarray(lengths, np.int64), (n, lists))
 
 
 def select_neighbors(neighbors: Neighbors, lengths: ArrayLike) -> Neighbors:
@@ -270,11 +175,8 @@ def select_neighbors(neighbors: Neighbors, lengths: ArrayLike) -> Neighbors:
 
     The result is what a search for these lengths finds, if ``neighbors`` is exact.
     """
-    check_kind(neighbors, Neighbors, "neighbors")
-    kept, total = check_lengths(lengths, *neighbors.lengths.shape)
-    if (kept > neighbors.lengths).any():
-        raise ValueError("neighbors has shorter lists than lengths select")
-    indices = np.empty((len(kept), total), np.int32)
+    kept = spread_lengths(lengths, *neighbors.lengths.shape)
+    indices = np.empty((len(kept), int(kept[0].sum())), np.int32)
     distances = np.empty(indices.shape, np.float32)
     for begin in range(0, len(kept), _ROWS_AT_ONCE):
         rows = slice(begin, begin + _ROWS_AT_ONCE)
@@ -310,8 +212,6 @@ def merge_neighbors(neighbors: Neighbors, k: int) -> Neighbors:
     Each list must hold at least ``k`` points, or all candidates. The result is what a search
     without labels finds, if ``neighbors`` is exact.
     """
-    check_kind(neighbors, Neighbors, "neighbors")
-    check_count(k, "k", low=1, high=neighbors.indices.shape[1])
     order = np.lexsort((neighbors.indices, neighbors.distances), axis=1)[:, :k]
     return replace(
         neighbors,

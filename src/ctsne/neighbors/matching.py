@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.checks import check_kind
 from ctsne.labels import Column, Labels
 from ctsne.neighbors.lists import Neighbors
 from ctsne.neighbors.patterns import differing_lists
@@ -29,12 +28,6 @@ def matched_shares(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
     often a point and its neighbours with the same label are named, relative to random labels: from
     0, no counterpart, to 1, at least as often. Points without a label have 1. The shape is (n, C).
     """
-    check_kind(neighbors, Neighbors, "neighbors")
-    check_kind(labels, Labels, "labels")
-    if labels.n_points != len(neighbors.indices):
-        raise ValueError(
-            f"labels must be those of {len(neighbors.indices)} points, got {labels.n_points}"
-        )
     shares = []
     differing = differing_lists(neighbors.patterns, labels.n_columns)
     for column, differs in zip(labels.columns, differing, strict=True):

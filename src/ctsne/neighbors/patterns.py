@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.checks import check_kind
 from ctsne.labels import Column, Labels
 
 Codes = NDArray[np.int32]
@@ -18,20 +17,9 @@ Patterns = tuple[int, ...]
 
 
 def occurring_patterns(labels: Labels | None) -> Patterns:
-    """Return the patterns of columns that differ between some two points; 0 is always among them.
-
-    Examples
-    --------
-    >>> from ctsne.labels import encode_labels
-    >>> from ctsne.neighbors import occurring_patterns
-    >>> occurring_patterns(encode_labels([[1, 1, 2, 2], ["a", "b", "a", "b"]]))
-    (0, 1, 2, 3)
-    >>> occurring_patterns(encode_labels([["a", "a", "b"], [1, 2, 3]]))  # nested
-    (0, 2, 3)
-    """
+    """Return the patterns of columns that differ between some two points; 0 is always one."""
     if labels is None:
         return (0,)
-    check_kind(labels, Labels, "labels")
     table = _combinations(labels)
     counts = PatternCounts(labels.codes)
     others = range(1, 1 << labels.n_columns)
@@ -79,17 +67,9 @@ def codes_of(labels: Labels | None, n: int) -> Codes:
     return np.empty((n, 0), np.int32) if labels is None else labels.codes
 
 
-def check_patterns(patterns: Patterns | None, n_columns: int) -> Patterns:
-    """Return the patterns of the lists: those given, or all that the columns can make."""
-    if patterns is None:
-        return tuple(range(1 << n_columns))
-    chosen = tuple(int(pattern) for pattern in patterns)
-    if chosen[:1] != (0,) or list(chosen) != sorted({*chosen}) or chosen[-1] >= 1 << n_columns:
-        raise ValueError(
-            f"patterns must be rising numbers from 0 to {(1 << n_columns) - 1} that begin with 0, "
-            f"got {patterns}"
-        )
-    return chosen
+def all_patterns(n_columns: int) -> Patterns:
+    """Return all patterns that some columns can make."""
+    return tuple(range(1 << n_columns))
 
 
 def available(labels: Column | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

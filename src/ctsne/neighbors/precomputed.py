@@ -15,7 +15,7 @@ from ctsne.neighbors.patterns import (
     Codes,
     PatternCounts,
     Patterns,
-    check_patterns,
+    all_patterns,
     codes_of,
     pattern_of,
 )
@@ -37,27 +37,10 @@ def read_neighbors(
     made for each label separately (such as bbknn's) holds enough of all. Rows are as long as the
     shortest row of the graph allows. Where a list is too short, others take the rest.
 
-    Parameters
-    ----------
-    distances : array-like or sparse matrix, shape (n, n)
-        Entry (i, j) is the distance from i to j: finite and not negative. It need not be symmetric,
-        and the diagonal is ignored. Stored zeros of a sparse matrix are neighbours at distance
-        zero.
-    labels, lengths, patterns
-        As in :func:`ctsne.neighbors.find_neighbors`. If rows of a graph are shorter,
-        they are divided in the same proportion.
-
-    Returns
-    -------
-    Neighbors
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ctsne.neighbors import read_neighbors
-    >>> D = np.abs(np.subtract.outer([0.0, 1.0, 3.0], [0.0, 1.0, 3.0]))
-    >>> read_neighbors(D, lengths=2).indices.tolist()
-    [[1, 2], [0, 2], [1, 0]]
+    Entry (i, j) is the distance from i to j. The matrix need not be symmetric, and the diagonal is
+    ignored; stored zeros of a graph are neighbours at distance zero. Labels, lengths and patterns
+    are as in :func:`ctsne.neighbors.find_neighbors`; where rows of a graph are shorter, they are
+    divided in the same proportion.
     """
     matrix = check_matrix(distances, argument="distances")
     if matrix.shape[0] != matrix.shape[1]:
@@ -66,9 +49,9 @@ def read_neighbors(
         raise ValueError(f"distances must not be negative, got {matrix.min()}")
     n = matrix.shape[0]
     known = None if labels is None else encode_labels(labels, n=n)
-    chosen = check_patterns(patterns, 0 if known is None else known.n_columns)
-    wanted = fill_lengths(lengths, known, chosen, n)
     codes = codes_of(known, n)
+    chosen = patterns or all_patterns(codes.shape[1])
+    wanted = fill_lengths(lengths, known, chosen, n)
     table = _Table(matrix, codes, codes, chosen, np.arange(n))
     degree = table.has.sum(axis=1)
     if degree.min() == 0:

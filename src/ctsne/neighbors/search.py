@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import ctsne._native as _native
-from ctsne._core.checks import check_jobs, check_number, check_rows
+from ctsne._core.checks import check_jobs
 from ctsne._core.progress import Report, in_parts, within
 from ctsne.labels import Column, encode_labels
 from ctsne.neighbors.index import SearchIndex
 from ctsne.neighbors.lists import Neighbors, Unaligned, fill_lengths
-from ctsne.neighbors.patterns import Patterns, check_patterns
+from ctsne.neighbors.patterns import Patterns, all_patterns
 from ctsne.neighbors.points import (
     CELL_SIZE,
     CHECKS,
@@ -72,56 +72,20 @@ def find_neighbors(
     distances in double precision order them. Where rounding could hide a neighbour, the exact
     search repeats the scan in double precision. Ties are broken by index.
 
-    Parameters
-    ----------
-    X : array-like, shape (n, d)
-        Dense features. float32 and float64 are used as they are; other types become float64.
-    labels : Labels or anything that :func:`ctsne.labels.encode_labels` reads, optional
-        Without labels there is one list.
-    lengths : int or ndarray of int, shape (P,) or (n, P)
-        Wanted length of each list, with the same sum for all points. Where a list has too few
-        candidates, the first others that have enough take the rest, so every row holds
-        ``min(sum, n - 1)`` neighbours.
-    patterns : tuple of int, optional
-        Pattern of each list (see :class:`ctsne.neighbors.Neighbors`), as from
-        :func:`ctsne.neighbors.occurring_patterns`. By default there is a list for all ``2**C``: the
-        same and other labels, with one column.
-    metric : {"euclidean", "cosine"}
-    aligned : array-like, shape (n, d'), optional
-        Points among which all lists but the first are searched, instead of ``X``.
-    rows : ndarray of int, optional
-        Search only for these points, each listed once; the result has one row for each of them, in
-        this order. Their neighbours can be any points.
-    recall : float, default=1
-        Share of the true neighbours to find. Below 1, large data (more than 30,000 points with one
-        label column) are searched by cells of nearby points, which is several times faster; the
-        result reports the measured recall, and its distances are exact. With ``rows`` the search
-        is exact.
-    n_jobs : int, default=-1
-        Number of threads; -1 uses all cores. The result does not depend on it.
-    after_part : callable, optional
-        Called with the share of the search that is done, after each of some fifty parts.
-
-    Returns
-    -------
-    Neighbors
-
-    Examples
-    --------
-    >>> from ctsne.neighbors import find_neighbors
-    >>> found = find_neighbors([[0.0], [1.0], [2.0], [4.0]], list("abab"), lengths=(1, 1))
-    >>> found.indices.tolist()
-    [[2, 1], [3, 0], [0, 1], [1, 2]]
+    Labels are anything that :func:`ctsne.labels.encode_labels` reads; without them there is one
+    list. There is a list for each of the ``patterns`` (see :class:`Neighbors`), by default for all
+    ``2**C``. The wanted ``lengths``, of shape (), (P,) or (n, P), have the same sum for all points.
+    Where a list has too few candidates, the first others that have enough take the rest, so every
+    row holds ``min(sum, n - 1)`` neighbours. All lists but the first are searched among ``aligned``
+    points. With ``rows``, the search is exact and only for these points, each listed once.
     """
     points = check_points(X, aligned, metric)
     features, moved, n = points[0], None if aligned is None else points[1], len(points[0])
     known = None if labels is None else encode_labels(labels, n=n)
-    chosen = check_patterns(patterns, 0 if known is None else known.n_columns)
+    chosen = patterns or all_patterns(0 if known is None else known.n_columns)
     filled = fill_lengths(lengths, known, chosen, n)
     n_jobs = check_jobs(n_jobs)
-    enough = check_number(recall, "recall", low=0.5, high=1)
-    if rows is not None:
-        rows, enough = check_rows(rows, n), 1.0
+    enough = recall if rows is None else 1.0
     if known is not None and known.n_columns > 1:
         index = SearchIndex(
             features, known.codes, aligned=moved, metric=metric, recall=enough, n_jobs=n_jobs
