@@ -37,28 +37,15 @@ _ROUNDS = 50
 
 @dataclass(frozen=True, eq=False)
 class FittedColumn:
-    """One label column of the map, as the method conditions on it.
+    """One label column of the map, as the method conditions on it."""
 
-    Attributes
-    ----------
-    codes : ndarray of int32, shape (n,)
-    counts : ndarray of int64, shape (L,)
-    knob : ndarray of float64, shape (L,)
-        Strength or beta per label.
-    share : ndarray of float64, shape (n,)
-        Share of other labels in the rows of the fit.
-    matched : ndarray of float64, shape (n,)
-        How well the points of the map are matched.
-    alpha, beta : ndarray of float64, shape (L,)
-        Weights of pairs with the same label and with different labels in the map; ones if it is
-        not conditioned.
-    """
-
-    codes: Codes
-    counts: NDArray[np.int64]
-    knob: Floats
-    share: Floats
-    matched: Floats
+    codes: Codes  # (n,)
+    counts: NDArray[np.int64]  # (L,)
+    knob: Floats  # strength or beta per label
+    share: Floats  # of other labels in the rows of the fit, per point
+    matched: Floats  # how well the points of the map are matched
+    # Weights of pairs with the same label and with different labels in the map; ones if it is not
+    # conditioned.
     alpha: Floats
     beta: Floats
 
@@ -87,22 +74,11 @@ class NewRows:
 
 @dataclass(frozen=True, eq=False)
 class RowMaker:
-    """Makes the rows of new points.
+    """Makes the rows of new points."""
 
-    Attributes
-    ----------
-    method : str
-        ``"joint"``, ``"revised"``, ``"balanced"``, or ``"tsne"`` for similarities without labels.
-    columns : sequence of FittedColumn
-        Empty for ``"tsne"``.
-    patterns : tuple of int
-        The lists of the fit; see :class:`ctsne.neighbors.Neighbors`.
-    n_jobs : int
-    """
-
-    method: str
-    columns: Sequence[FittedColumn]
-    patterns: tuple[int, ...]
+    method: str  # "tsne" for similarities without labels
+    columns: Sequence[FittedColumn]  # none for "tsne"
+    patterns: tuple[int, ...]  # the lists of the fit; see ctsne.neighbors.Neighbors
     n_jobs: int
 
     @property

@@ -52,15 +52,6 @@ class Diagnostics:
         it, and how well the point is matched by such points. ``other_share`` is the weight on
         points that differ in any column, ``matched`` the smallest of all columns. Empty if the
         similarities do not use labels.
-
-    Examples
-    --------
-    >>> from ctsne.affinity import tsne_affinities
-    >>> from ctsne.neighbors import find_neighbors
-    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], lengths=2)
-    >>> diagnostics = tsne_affinities(neighbors, perplexity=1.5).diagnostics
-    >>> diagnostics.perplexity.round(6).tolist(), diagnostics.reached.tolist()
-    ([1.5, 2.0, 1.5], [True, False, True])
     """
 
     sigma: NDArray[np.float64]
@@ -97,26 +88,9 @@ def kept_diagnostics(
 
 @dataclass(frozen=True, eq=False)
 class Affinities:
-    """Symmetric similarities of all points.
+    """Symmetric similarities of all points: ``r_ij = (r_{j|i} + r_{i|j}) / 2n``, sum one."""
 
-    Attributes
-    ----------
-    matrix : csr_array of float32, shape (n, n)
-        ``r_ij = (r_{j|i} + r_{i|j}) / 2n``; sums to one.
-    diagnostics : Diagnostics
-
-    Examples
-    --------
-    >>> from ctsne.affinity import tsne_affinities
-    >>> from ctsne.neighbors import find_neighbors
-    >>> neighbors = find_neighbors([[0.0], [1.0], [2.0]], lengths=2)
-    >>> tsne_affinities(neighbors, perplexity=2).matrix.toarray().round(3)
-    array([[0.   , 0.167, 0.167],
-           [0.167, 0.   , 0.167],
-           [0.167, 0.167, 0.   ]], dtype=float32)
-    """
-
-    matrix: sp.csr_array
+    matrix: sp.csr_array  # of float32, (n, n)
     diagnostics: Diagnostics
 
 

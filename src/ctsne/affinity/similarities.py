@@ -56,17 +56,8 @@ def revised_affinities(
     this chooses the same one as the authors' program: starting from a kernel as wide as the data,
     precision is doubled until the perplexity falls below the target, and then bisected. If this
     finds none, it is the smallest that fits, or else the one with the nearest perplexity.
-
-    Parameters
-    ----------
-    neighbors : Neighbors
-    labels : Labels
-    perplexity : float
-    beta : sequence of ndarray
-        For each column, the paper's beta of each of its labels, in (0, 1].
-    bandwidth : {"r", "p"}, default="r"
-        Which row has the perplexity: after (``"r"``) or before conditioning (``"p"``).
-    n_jobs : int, default=1
+    With ``"p"``, the row before conditioning has it. ``beta`` holds the paper's beta of each label
+    of each column, in (0, 1].
     """
     rows = Rows(neighbors, list_log_weights(neighbors.patterns, labels, beta), n_jobs=n_jobs)
     precision, reached = rows.bandwidths(perplexity, weighted=bandwidth == "r")
@@ -98,16 +89,7 @@ def balanced_affinities(
 
     At strength 0, the share of a column is that of each point's plain t-SNE similarities; at
     strength 1, that of a random draw. Each list has the product of the shares of all columns.
-
-    Parameters
-    ----------
-    neighbors : Neighbors
-    labels : Labels
-    perplexity : float
-        Of the mixture.
-    strength : sequence of ndarray
-        For each column, the strength of each of its labels, in [0, 1].
-    n_jobs : int, default=1
+    ``strength`` holds that of each label of each column, in [0, 1].
     """
     length = neighbors.indices.shape[1]
     natural = natural_log_shares(neighbors, labels, perplexity=length / 2, n_jobs=n_jobs)
@@ -136,15 +118,8 @@ def joint_affinities(
     then calibrated separately, each to its share of the perplexity, so that a row has exactly the
     requested perplexity and keeps the nearest points of all lists.
 
-    Parameters
-    ----------
-    neighbors : Neighbors
-        With lists as long as a row each; the best of them are kept.
-    labels : Labels
-    perplexity : float
-    strength : sequence of ndarray
-        For each column, the strength of each of its labels, in [0, 1].
-    n_jobs : int, default=1
+    The lists of ``neighbors`` are as long as a row each; the best of them are kept. ``strength``
+    holds that of each label of each column, in [0, 1].
     """
     length = min(int(joint_lengths((0, 1), perplexity).sum()), neighbors.indices.shape[1])
     natural = natural_log_shares(neighbors, labels, perplexity=length / 2, n_jobs=n_jobs)

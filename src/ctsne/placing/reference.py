@@ -40,54 +40,25 @@ class RowGroup:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A finished map that takes new points.
-
-    Attributes
-    ----------
-    embedding : ndarray of float32, shape (n, dims)
-    features : ndarray, shape (n, d) or None
-        The points of the map in the space of the search; None if only distances were given.
-    columns : tuple of FittedColumn
-        The label columns that have an effect.
-    used : tuple of int
-        Which columns of the model's labels these are.
-    combined : ndarray of int32, shape (n,)
-        The combination of labels of each point, -1 for points without any.
-    splits_neighbors : bool
-        Whether the columns divide neighbours into lists.
-    projection : Projection or None
-    alignment : Alignment
-        Its shifts belong to combinations of labels.
-    fields : Fields
-        Their entries belong to combinations of labels.
-    index : SearchIndex or None
-    method, metric : str
-    exaggeration, scale : float
-    perplexity : float
-        The default for new points.
-    far_distance : float
-        Farther than this from all points of the map, a new point is far.
-    calibrated : dict of float to list of ndarray
-        Weights on other labels, by the perplexity of new points.
-    """
+    """A finished map that takes new points."""
 
     embedding: NDArray[np.float32]
-    features: NDArray[np.floating] | None
-    columns: tuple[FittedColumn, ...]
-    used: tuple[int, ...]
-    combined: Codes
-    splits_neighbors: bool
+    features: NDArray[np.floating] | None  # in the space of the search; None: only distances
+    columns: tuple[FittedColumn, ...]  # the label columns that have an effect
+    used: tuple[int, ...]  # which columns of the model's labels these are
+    combined: Codes  # the combination of labels of each point, -1 for points without any
+    splits_neighbors: bool  # whether the columns divide neighbours into lists
     projection: Projection | None
-    alignment: Alignment
-    fields: Fields
+    alignment: Alignment  # its shifts belong to combinations of labels
+    fields: Fields  # their entries, too
     index: SearchIndex | None
     method: str
     metric: str
     exaggeration: float
     scale: float
-    perplexity: float
-    far_distance: float
-    calibrated: dict[float, list[Floats]]
+    perplexity: float  # the default for new points
+    far_distance: float  # farther than this from all points of the map, a new point is far
+    calibrated: dict[float, list[Floats]]  # weights on other labels, by perplexity
 
     def __getstate__(self) -> dict[str, Any]:
         return {
