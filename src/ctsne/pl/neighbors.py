@@ -157,17 +157,15 @@ def other_share(
     colors = label_colors(boxes or rows, palette)
     row_codes, box_codes = _codes(rows), [0] if boxes is None else _codes(boxes)
     n_boxes, own = len(box_codes), ax is None
+    wide = 0.56 if boxes is None else 0.68 / n_boxes
     usual = float(np.clip(1.4 + 0.18 * len(row_codes) * (n_boxes + 1), 4.6, 14.0))
     ax = figures.chart_axes(ax, width=usual, height=4.2, fixed=width)
     for place, row in enumerate(row_codes):
-        chosen = (rows.codes == row) & present
-        if boxes is None:
-            _draw_box(ax, shares[chosen], place, 0.56, colors[row])
-            continue
         for number, box in enumerate(box_codes):
             shift = (number - (n_boxes - 1) / 2) * 0.8 / n_boxes
-            values = shares[chosen & (boxes.codes == box)]
-            _draw_box(ax, values, place + shift, 0.68 / n_boxes, colors[box])
+            color = colors[row if boxes is None else box]
+            chosen = present & (rows.codes == row) & (boxes is None or boxes.codes == box)
+            _draw_box(ax, shares[chosen], place + shift, wide, color)
     ax.set(xlim=(-0.6, len(row_codes) - 0.4), ylim=(-0.02, 1.02))
     _write_groups(ax, rows)
     figures.finish_chart(ax, ylabel=default if ylabel is None else ylabel, grid="y")
