@@ -207,7 +207,7 @@ def test_records_of_strangers_are_checked(describe: Run, fail: Run, run_json: Ru
 def test_what_cannot_be_described(cells: str, fail: Run) -> None:
     Path("map.png").touch()
     Path("empty").mkdir()
-    assert "there is no missing.csv" in fail("cite missing.csv")
+    assert "there is no file missing.csv" in fail("cite missing.csv")
     assert "map.png shows maps; name the map, model or sweep folder" in fail("cite map.png")
     assert "has no record of how it was made" in fail("cite cells.csv")
     assert "empty holds no finished sweep" in fail("cite empty")

@@ -100,7 +100,7 @@ def test_only_maps_and_sweeps_are_repeated(made: str, run: Run, fail: Run) -> No
     run(f"report cells.csv --labels batch -o page.html {GRID}")
     before = contents()
     for name in ("map.png", "page.html"):
-        assert f"{name} is not a map or sweep; to make it again" in fail("rerun", name)
+        assert f"{name} shows maps; name the map" in fail("rerun", name)
     assert "measures.tsv has no record of how it was made" in fail("rerun measures.tsv")
     after = contents()
     assert after == before
@@ -213,11 +213,11 @@ def test_other_versions_are_told(made: str, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("none.csv", "there is no none.csv"),
+        ("none.csv", "there is no file none.csv"),
         ("cells.csv", "cells.csv has no record of how it was made: cells.csv.json is missing"),
-        ("page.html", "to make it again, use the command shown at its end"),
-        ("map.png", "to make it again, use the command in its metadata"),
-        ("map.csv.json", "name the output that they belong to"),
+        ("page.html", "The command that made it is shown at its end"),
+        ("map.png", "The command that made it is in its metadata"),
+        ("map.csv.json", "cannot read map.csv.json"),
     ],
 )
 def test_what_cannot_be_made_again(name: str, message: str, made: str, fail: Run) -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import textwrap
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.cli.console import Console
 from ctsne.cli.files import label_names, model_columns
 from ctsne.cli.main import Parser
 from ctsne.cli.options import PARAMETERS, add_key, add_messages, option
+from ctsne.cli.rerun import read_made, stored_parameters
 from ctsne.methods import METHODS, is_used
 
 if TYPE_CHECKING:
@@ -32,9 +36,7 @@ holds is left to you, in [brackets]."""
 
 EPILOG = """\
 OUTPUT is a map of ctsne embed, a model, a sweep folder, or points placed with
-ctsne transform. The paragraph names the labels that were factored out, how far
-they are mixed in the map, and every setting that shaped it. The seed appears
-only if it had an effect.
+ctsne transform.
 
 examples:
   ctsne cite
@@ -45,74 +47,89 @@ examples:
   ctsne cite sweep"""
 
 
-class Reference(NamedTuple):
+@dataclass(frozen=True)
+class Reference:
     """One work to cite. CITATION.cff holds the same facts, and a test compares them."""
 
     cited: str  # in running text
-    text: str
-    bibtex: str
+    entry: str  # kind and key in BibTeX
+    authors: tuple[str, ...]  # family names first
+    title: str
+    fields: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The reference for people."""
+        names = ", ".join(" ".join(reversed(name.split(", "))) for name in self.authors)
+        series = ", ".join(self.fields[name] for name in _SERIES if name in self.fields)
+        place = f"{series} {{volume}}, {{pages}} ({{year}})." if series else "{note}."
+        link = " https://doi.org/{doi}" if "doi" in self.fields else ""
+        return f"{names}. {self.title}. {(place + link).format(**self.fields)}"
+
+    @property
+    def bibtex(self) -> str:
+        """The reference in BibTeX, in ASCII."""
+        names = " and ".join(name if ", " in name else f"{{{name}}}" for name in self.authors)
+        values = {"author": names, "title": f"{{{self.title}}}", **self.fields}
+        if "pages" in values:
+            values["pages"] = values["pages"].replace("-", "--")
+        lines = [f"  {name:9} = {{{value}}}," for name, value in values.items()]
+        text = "\n".join([f"@{self.entry},", *lines, "}"])
+        return re.sub("(.)\u0301", r"{\\'\1}", unicodedata.normalize("NFD", text))
 
 
+# Fields that say where a work appeared.
+_SERIES = ("booktitle", "series", "journal")
 REVISED = Reference(
     "Heiter et al. 2023",
-    "Edith Heiter, Bo Kang, Ruth Seurinck, Jefrey Lijffijt. Revised Conditional t-SNE: Looking "
-    "Beyond the Nearest Neighbors. Advances in Intelligent Data Analysis XXI (IDA 2023), Lecture "
-    "Notes in Computer Science 13876, 169-181 (2023). https://doi.org/10.1007/978-3-031-30047-9_14",
-    """\
-@inproceedings{heiter2023revised,
-  author    = {Heiter, Edith and Kang, Bo and Seurinck, Ruth and Lijffijt, Jefrey},
-  title     = {{Revised Conditional t-SNE: Looking Beyond the Nearest Neighbors}},
-  booktitle = {Advances in Intelligent Data Analysis XXI (IDA 2023)},
-  series    = {Lecture Notes in Computer Science},
-  volume    = {13876},
-  pages     = {169--181},
-  publisher = {Springer},
-  year      = {2023},
-  doi       = {10.1007/978-3-031-30047-9_14},
-}""",
+    "inproceedings{heiter2023revised",
+    ("Heiter, Edith", "Kang, Bo", "Seurinck, Ruth", "Lijffijt, Jefrey"),
+    "Revised Conditional t-SNE: Looking Beyond the Nearest Neighbors",
+    {
+        "booktitle": "Advances in Intelligent Data Analysis XXI (IDA 2023)",
+        "series": "Lecture Notes in Computer Science",
+        "volume": "13876",
+        "pages": "169-181",
+        "publisher": "Springer",
+        "year": "2023",
+        "doi": "10.1007/978-3-031-30047-9_14",
+    },
 )
 ORIGINAL = Reference(
     "Kang et al. 2021",
-    "Bo Kang, Darío García García, Jefrey Lijffijt, Raúl Santos-Rodríguez, Tijl De Bie. "
-    "Conditional t-SNE: more informative t-SNE embeddings. Machine Learning 110, 2905-2940 (2021). "
-    "https://doi.org/10.1007/s10994-020-05917-0",
-    r"""@article{kang2021conditional,
-  author    = {Kang, Bo and Garc{\'i}a Garc{\'i}a, Dar{\'i}o and Lijffijt, Jefrey and
-               Santos-Rodr{\'i}guez, Ra{\'u}l and De Bie, Tijl},
-  title     = {{Conditional t-SNE: more informative t-SNE embeddings}},
-  journal   = {Machine Learning},
-  volume    = {110},
-  pages     = {2905--2940},
-  year      = {2021},
-  doi       = {10.1007/s10994-020-05917-0},
-}""",
+    "article{kang2021conditional",
+    (
+        *("Kang, Bo", "García García, Darío", "Lijffijt, Jefrey"),
+        *("Santos-Rodríguez, Raúl", "De Bie, Tijl"),
+    ),
+    "Conditional t-SNE: more informative t-SNE embeddings",
+    {
+        "journal": "Machine Learning",
+        "volume": "110",
+        "pages": "2905-2940",
+        "year": "2021",
+        "doi": "10.1007/s10994-020-05917-0",
+    },
 )
 TSNE = Reference(
     "van der Maaten and Hinton 2008",
-    "Laurens van der Maaten, Geoffrey Hinton. Visualizing Data using t-SNE. Journal of Machine "
-    "Learning Research 9, 2579-2605 (2008).",
-    """\
-@article{vandermaaten2008visualizing,
-  author    = {van der Maaten, Laurens and Hinton, Geoffrey},
-  title     = {{Visualizing Data using t-SNE}},
-  journal   = {Journal of Machine Learning Research},
-  volume    = {9},
-  pages     = {2579--2605},
-  year      = {2008},
-}""",
+    "article{vandermaaten2008visualizing",
+    ("van der Maaten, Laurens", "Hinton, Geoffrey"),
+    "Visualizing Data using t-SNE",
+    {
+        "journal": "Journal of Machine Learning Research",
+        "volume": "9",
+        "pages": "2579-2605",
+        "year": "2008",
+    },
 )
 
 
 def software(number: str) -> Reference:
     """Return ctsne itself, in the version that was used."""
-    text = f"The ctsne authors. ctsne: conditional t-SNE. Software, version {number}."
-    fields = [
-        "author    = {{The ctsne authors}}",
-        "title     = {{ctsne: conditional t-SNE}}",
-        f"note      = {{Software, version {number}}}",
-    ]
-    entry = "\n".join(["@misc{ctsne,", *(f"  {field}," for field in fields), "}"])
-    return Reference(f"ctsne {number}", text, entry)
+    authors, note = ("The ctsne authors",), {"note": f"Software, version {number}"}
+    title = "ctsne: conditional t-SNE"
+    return Reference(f"ctsne {number}", "misc{ctsne", authors, title, note)
 
 
 def add_options(parser: Parser, main: Any) -> None:
@@ -171,20 +188,14 @@ _LONGEST = 60
 
 def describe(path: str, *, key: str = "ctsne") -> tuple[str, list[Reference]]:
     """Return a paragraph about an output, and the references it needs."""
-    from ctsne.cli.rerun import stored_parameters
     from ctsne.estimator import load
-    from ctsne.io import PICTURE_SUFFIXES, read_map
+    from ctsne.io import read_map
     from ctsne.io.paths import MODEL_SUFFIX
-    from ctsne.storage.record import read_record
 
     source = Path(path)
-    if not source.exists():
-        raise ValueError(f"there is no {source}")
-    if source.suffix.lower() in (*PICTURE_SUFFIXES, ".html"):
-        raise ValueError(f"{source} shows maps; name the map, model or sweep folder it was made of")
     if source.is_dir():
         return _describe_sweep(source)
-    record = read_record(source, key=key)
+    record = read_made(source, key)
     if record.command == "transform":
         n = len(read_map(source, key=key).embedding)
         return _finished(record, [], f"{n:,} points were placed in a finished map", _placed(record))
@@ -268,15 +279,11 @@ def _label_columns(record: Record, columns: Mapping[str, Any]) -> dict[str, Colu
     """Return the labels that were factored out, by name; None if they are not among the columns."""
     from ctsne.labels import combine_columns, encode_column
 
-    found: dict[str, Column | None] = {}
-    for name in label_names(record.labels, bool(record.options.get("combine"))):
-        parts = [name] if name in record.labels else record.labels
-        there = [columns[part] for part in parts if part in columns]
-        if len(there) == len(parts):
-            found[name] = encode_column(there[0] if len(there) == 1 else combine_columns(there))
-        else:
-            found[name] = None
-    return found
+    names = label_names(record.labels, bool(record.options.get("combine")))
+    known = {name: columns[name] for name in record.labels if name in columns}
+    if names != list(record.labels) and len(known) == len(record.labels):
+        known = {names[0]: combine_columns(list(known.values()))}
+    return {name: encode_column(known[name]) if name in known else None for name in names}
 
 
 def _conditioning(
@@ -340,9 +347,11 @@ def _data_and_layout(
         f"first {settings['early_exaggeration_iter']} with the attraction exaggerated by a factor "
         f"of {settings['early_exaggeration']:g}."
     )
-    others = {each.name: settings[each.dest] for each in PARAMETERS if each.name not in _TOLD}
-    usual = {each.name: each.default for each in PARAMETERS}
-    changed = [f"{name} {_values(x)}" for name, x in others.items() if x != usual[name]]
+    changed = [
+        f"{parameter.name} {_values(settings[parameter.dest])}"
+        for parameter in PARAMETERS
+        if parameter.name not in _TOLD and settings[parameter.dest] != parameter.default
+    ]
     if changed:
         yield f"Further settings that differ from the defaults of ctsne: {_and(changed)}."
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import uuid
-from argparse import Action, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,19 +66,11 @@ def add_options(parser: Parser, main: Any) -> None:
 
 def run(options: Namespace, console: Console) -> None:
     """Repeat the output, and compare."""
-    from ctsne.io import PICTURE_SUFFIXES
-    from ctsne.storage.record import current_versions, read_record
+    from ctsne.storage.record import current_versions
 
     made = Path(options.made)
-    if not made.exists():
-        raise ValueError(f"there is no {made}")
-    if made.suffix == ".json":
-        raise ValueError(f"{made} holds settings; name the output that they belong to")
-    if made.suffix.lower() in (*PICTURE_SUFFIXES, ".html"):
-        place = "shown at its end" if made.suffix.lower() == ".html" else "in its metadata"
-        raise ValueError(f"{made} is not a map or sweep; to make it again, use the command {place}")
     made = made.resolve() if made.is_symlink() else made  # stored paths are relative to the file
-    record = read_record(made, key=options.key)
+    record = read_made(made, options.key)
     again = options_again(record, made, given=options.input)
     _check_work(again, made)
     if made.is_dir() and not sweep.is_sweep_folder(made):
@@ -94,7 +86,7 @@ def run(options: Namespace, console: Console) -> None:
     ]
     for message in versions:
         console.warn(message)
-    data = record.inputs[0]
+    data, target = record.inputs[0], Path(again.output)
     other = data.sha256 is not None and file_checksum(Path(again.input)) != data.sha256
     if made.suffix.lower() == ".h5ad":  # the map that the user names, whatever the record says
         again.key = options.key
@@ -106,7 +98,6 @@ def run(options: Namespace, console: Console) -> None:
     if other:  # reported last: changed content is an error, which matters more
         same = ", but its data are the same" if data.data is not None else ""
         console.warn(f"{again.input} is not the file that {made} was made from{same}")
-    target = Path(options.output or options.made)
     identical = before == _content(target, key)
     content = {
         "command": "rerun",
@@ -120,19 +111,31 @@ def run(options: Namespace, console: Console) -> None:
     console.result(f"{target}: made again, {verdict} to the one before", content)
 
 
-def _content(path: Path, key: str) -> Any:
-    """Return what must be identical: positions, and the measures of a sweep."""
+def read_made(path: Path, key: str) -> Record:
+    """Read the record of an output; pictures and pages hold only the command that made them."""
+    from ctsne.io import PICTURE_SUFFIXES
+    from ctsne.storage.record import read_record
+
+    if path.suffix.lower() in (*PICTURE_SUFFIXES, ".html") and path.exists():
+        place = "shown at its end" if path.suffix.lower() == ".html" else "in its metadata"
+        what = f"{path} shows maps; name the map, model or sweep folder it was made of"
+        raise ValueError(f"{what}. The command that made it is {place}")
+    return read_record(path, key=key)
+
+
+def _content(path: Path, key: str) -> list[tuple[bytes, str]]:
+    """Return what must be identical: the positions, and the measures of a sweep."""
     from ctsne.io import read_map
     from ctsne.sweep import load_sweep
 
     if not path.is_dir():
         embedding = read_map(path, key=key).embedding
-        return embedding.shape, embedding.tobytes()
-    maps = load_sweep(path).maps
-    # As text, in which a measure that is NaN is equal to itself.
-    measures = [json.dumps(swept.measures, sort_keys=True) for swept in maps]
-    positions = [None if swept.embedding is None else swept.embedding.tobytes() for swept in maps]
-    return positions, measures
+        return [(embedding.tobytes(), str(embedding.shape))]
+    # Measures as text, in which one that is NaN is equal to itself.
+    return [
+        (b"" if swept.embedding is None else swept.embedding.tobytes(), str(swept.measures))
+        for swept in load_sweep(path).maps
+    ]
 
 
 def _repeat_sweep(options: Namespace, console: Console, *, expect: str | None = None) -> None:
@@ -159,14 +162,8 @@ def stored_settings(record: Record, output: Path) -> dict[str, Any]:
     """Return all settings of a command by option, each read as if it were typed."""
     if record.command not in ("embed", "sweep", "transform"):
         raise ValueError(f"{output} was made by an unknown command, {record.made_by!r:.40}")
-    options = make_parser().commands[record.command].options()
-    defaults = {action.dest: action.default for action in options}
-    stored = {**record.options, "labels": list(record.labels) or None, **_parameters(record)}
-    unknown = [name for name in stored if name not in defaults or name in UNRECORDED]
-    if unknown:
-        what = f"settings that this version does not know: {', '.join(map(repr, unknown[:3]))}"
-        raise ValueError(f"{output} was made with {what}; upgrade ctsne")
-    values = {**defaults, **_checked(stored, options, output)}
+    others = {**record.options, "labels": list(record.labels) or None}
+    values = stored_parameters(record, output, record.command, others)
     # Every file that the settings need must be in the record, which has its checksum.
     needed = [role for role, dest in FILES.items() if values.get(dest) not in (None, *STARTS)]
     needed += ["model"] * (record.command == "transform")
@@ -175,34 +172,27 @@ def stored_settings(record: Record, output: Path) -> dict[str, Any]:
     return values
 
 
-def stored_parameters(record: Record, output: Path) -> dict[str, Any]:
-    """Return all parameters of the estimator by option, each read as if it were typed."""
-    options = make_parser().commands["embed"].options()
-    given = _parameters(record)
-    stored = {each.dest: given.get(each.dest, each.default) for each in PARAMETERS}
-    return _checked(stored, options, output)
-
-
-def _parameters(record: Record) -> dict[str, Any]:
-    """Return the parameters in a record by option, as they would be typed."""
-    dests = {each.name: each.dest for each in PARAMETERS}
-    given = {name: x for name, x in record.parameters.items() if name not in NO_EFFECT}
-    values = {dests.get(name, name): value for name, value in given.items()}
-    if values.get("pca", "") is None:
-        values["pca"] = "none"
-    if hasattr(values.get("align"), "shape"):  # an array, which the option align_rep names
-        values["align"] = "none"
-    if hasattr(values.get("init"), "shape"):
-        values["init"] = _GIVEN
-    return values
-
-
-def _checked(stored: dict[str, Any], options: list[Action], output: Path) -> dict[str, Any]:
-    """Return values as the options would have them; None stays None where the option may."""
-    actions = {action.dest: action for action in options}
-    values = {}
+def stored_parameters(
+    record: Record, output: Path, command: str = "embed", others: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the stored parameters, and other settings, as the options of a command read them."""
+    actions = {action.dest: action for action in make_parser().commands[command].options()}
+    values = {name: action.default for name, action in actions.items()}
+    dests = {parameter.name: parameter.dest for parameter in PARAMETERS}
+    stored = dict(others or {})
+    for name, value in record.parameters.items():
+        if name == "pca" and value is None:
+            value = "none"
+        if hasattr(value, "shape"):  # the option align_rep names an array of align
+            value = {"align": "none", "init": _GIVEN}.get(name, value)
+        if name not in NO_EFFECT:
+            stored[dests.get(name, name)] = value
+    unknown = [name for name in stored if name not in actions or name in UNRECORDED]
+    if unknown:
+        what = f"settings that this version does not know: {', '.join(map(repr, unknown[:3]))}"
+        raise ValueError(f"{output} was made with {what}; upgrade ctsne")
     for name, value in stored.items():
-        optional = actions[name].default is None and not actions[name].required
+        optional = values[name] is None and not actions[name].required
         try:
             missing = value is None and (optional or name == "seed")
             values[name] = None if missing else check_value(actions[name], value)
@@ -217,40 +207,35 @@ def options_again(record: Record, output: Path, *, given: str | None = None) -> 
 
     A file is read only if it has the checksum of the record, or if the user has ``given`` it.
     """
+    from ctsne.io import check_input
+
     values = stored_settings(record, output)
-    how = "; name it with --input FILE for rerun, --data FILE for evaluate"
     data, *more = record.inputs
-    values["input"] = _find_input(data.file, output, given, how)
-    if given is None and data.data is None:
-        _check_same(data, values["input"], output, how)
+    values["input"] = _find_input(data, output) if given is None else str(check_input(given))
     for file in more:
-        path = values[FILES[file.role]] = _find_input(file.file, output)
-        _check_same(file, path, output, "; make a new output from the one you have")
+        values[FILES[file.role]] = _find_input(file, output)
     return Namespace(**values, command=record.command)
 
 
-def _find_input(file: str, output: Path, given: str | None = None, how: str = "") -> str:
+def _find_input(file: Input, output: Path) -> str:
     """Find a file that an output was made from, relative to it or to the working folder."""
-    folder, named = output.resolve().parent, Path(file)
+    folder, named = output.resolve().parent, Path(file.file)
     candidates = [folder / named, named, folder / named.name, Path(named.name)]
-    if given is not None:
-        candidates = [Path(given)]
-    existing = [candidate for candidate in candidates if candidate.exists()]
-    if not existing:
-        how = how if given is None else ""
-        raise ValueError(f"{output} was made from {file}, but there is no {candidates[0]}{how}")
-    check_regular(existing[0])
-    path = existing[0].resolve()
-    inside = path.is_relative_to(Path.cwd())
-    return str(path.relative_to(Path.cwd()) if inside else existing[0])
-
-
-def _check_same(file: Input, found: str, output: Path, how: str) -> None:
-    """Refuse a file that the record has no checksum of, or another one."""
-    if file.sha256 is None:
-        raise ValueError(f"the settings stored in {output} have no checksum of {found}{how}")
-    if file_checksum(Path(found)) != file.sha256:
-        raise ValueError(f"{found} is not the file that {output} was made from{how}")
+    found = next(filter(Path.exists, candidates), None)
+    how = "make a new output from the one you have"
+    if file.role == "data":
+        how = "name it with --input FILE for rerun, --data FILE for evaluate"
+    if found is None:
+        raise ValueError(f"{output} was made from {named}, but there is no {candidates[0]}; {how}")
+    check_regular(found)
+    if found.resolve().is_relative_to(Path.cwd()):
+        found = found.resolve().relative_to(Path.cwd())
+    if file.role != "data" or file.data is None:  # else its content is compared once it is read
+        if file.sha256 is None:
+            raise ValueError(f"the settings stored in {output} have no checksum of {found}; {how}")
+        if file_checksum(found) != file.sha256:
+            raise ValueError(f"{found} is not the file that {output} was made from; {how}")
+    return str(found)
 
 
 def _check_work(again: Namespace, output: Path) -> None:
