@@ -40,96 +40,82 @@ ctsne transform.
 
 examples:
   ctsne cite
-  ctsne cite --bibtex
   ctsne cite map.csv
-  ctsne cite cells.h5ad
-  ctsne cite model.ctsne --bibtex
-  ctsne cite sweep"""
+  ctsne cite model.ctsne --bibtex"""
 
 
 @dataclass(frozen=True)
 class Reference:
     """One work to cite. CITATION.cff holds the same facts, and a test compares them."""
 
-    cited: str  # in running text
-    entry: str  # kind and key in BibTeX
-    authors: tuple[str, ...]  # family names first
-    title: str
-    fields: Mapping[str, str]
+    bibtex: str
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The fields of the entry, as people write them."""
+        text = re.sub(r"\{\\'(.)\}", "\\1\u0301", " ".join(self.bibtex.split()))
+        plain = unicodedata.normalize("NFC", text).replace("--", "-")
+        return dict(re.findall(r"(\w+) = \{+(.*?)\}+, ", plain))
+
+    @property
+    def cited(self) -> str:
+        """The reference in running text."""
+        first, *others = (name.split(", ")[0] for name in self.fields["author"].split(" and "))
+        more = "" if not others else f" and {others[0]}" if len(others) == 1 else " et al."
+        return f"{first}{more} {self.fields['year']}"
 
     @property
     def text(self) -> str:
-        """The reference for people."""
-        names = ", ".join(" ".join(reversed(name.split(", "))) for name in self.authors)
-        series = ", ".join(self.fields[name] for name in _SERIES if name in self.fields)
-        place = f"{series} {{volume}}, {{pages}} ({{year}})." if series else "{note}."
-        link = " https://doi.org/{doi}" if "doi" in self.fields else ""
-        return f"{names}. {self.title}. {(place + link).format(**self.fields)}"
-
-    @property
-    def bibtex(self) -> str:
-        """The reference in BibTeX, in ASCII."""
-        names = " and ".join(name if ", " in name else f"{{{name}}}" for name in self.authors)
-        values = {"author": names, "title": f"{{{self.title}}}", **self.fields}
-        if "pages" in values:
-            values["pages"] = values["pages"].replace("-", "--")
-        lines = [f"  {name:9} = {{{value}}}," for name, value in values.items()]
-        text = "\n".join([f"@{self.entry},", *lines, "}"])
-        return re.sub("(.)\u0301", r"{\\'\1}", unicodedata.normalize("NFD", text))
+        """The reference in a list of references."""
+        fields = self.fields
+        names = [" ".join(name.split(", ")[::-1]) for name in fields["author"].split(" and ")]
+        series = [fields[name] for name in ("journal", "booktitle", "series") if name in fields]
+        place = f"{', '.join(series)} {{volume}}, {{pages}} ({{year}})" if series else "{note}"
+        link = " https://doi.org/{doi}" if "doi" in fields else ""
+        return f"{', '.join(names)}. {{title}}. {place}.{link}".format(**fields)
 
 
-# Fields that say where a work appeared.
-_SERIES = ("booktitle", "series", "journal")
-REVISED = Reference(
-    "Heiter et al. 2023",
-    "inproceedings{heiter2023revised",
-    ("Heiter, Edith", "Kang, Bo", "Seurinck, Ruth", "Lijffijt, Jefrey"),
-    "Revised Conditional t-SNE: Looking Beyond the Nearest Neighbors",
-    {
-        "booktitle": "Advances in Intelligent Data Analysis XXI (IDA 2023)",
-        "series": "Lecture Notes in Computer Science",
-        "volume": "13876",
-        "pages": "169-181",
-        "publisher": "Springer",
-        "year": "2023",
-        "doi": "10.1007/978-3-031-30047-9_14",
-    },
-)
-ORIGINAL = Reference(
-    "Kang et al. 2021",
-    "article{kang2021conditional",
-    (
-        *("Kang, Bo", "García García, Darío", "Lijffijt, Jefrey"),
-        *("Santos-Rodríguez, Raúl", "De Bie, Tijl"),
-    ),
-    "Conditional t-SNE: more informative t-SNE embeddings",
-    {
-        "journal": "Machine Learning",
-        "volume": "110",
-        "pages": "2905-2940",
-        "year": "2021",
-        "doi": "10.1007/s10994-020-05917-0",
-    },
-)
-TSNE = Reference(
-    "van der Maaten and Hinton 2008",
-    "article{vandermaaten2008visualizing",
-    ("van der Maaten, Laurens", "Hinton, Geoffrey"),
-    "Visualizing Data using t-SNE",
-    {
-        "journal": "Journal of Machine Learning Research",
-        "volume": "9",
-        "pages": "2579-2605",
-        "year": "2008",
-    },
-)
+REVISED = Reference("""\
+@inproceedings{heiter2023revised,
+  author    = {Heiter, Edith and Kang, Bo and Seurinck, Ruth and Lijffijt, Jefrey},
+  title     = {{Revised Conditional t-SNE: Looking Beyond the Nearest Neighbors}},
+  booktitle = {Advances in Intelligent Data Analysis XXI (IDA 2023)},
+  series    = {Lecture Notes in Computer Science},
+  volume    = {13876},
+  pages     = {169--181},
+  publisher = {Springer},
+  year      = {2023},
+  doi       = {10.1007/978-3-031-30047-9_14},
+}""")
+ORIGINAL = Reference(r"""@article{kang2021conditional,
+  author    = {Kang, Bo and Garc{\'i}a Garc{\'i}a, Dar{\'i}o and Lijffijt, Jefrey and
+               Santos-Rodr{\'i}guez, Ra{\'u}l and De Bie, Tijl},
+  title     = {{Conditional t-SNE: more informative t-SNE embeddings}},
+  journal   = {Machine Learning},
+  volume    = {110},
+  pages     = {2905--2940},
+  year      = {2021},
+  doi       = {10.1007/s10994-020-05917-0},
+}""")
+TSNE = Reference("""\
+@article{vandermaaten2008visualizing,
+  author    = {van der Maaten, Laurens and Hinton, Geoffrey},
+  title     = {{Visualizing Data using t-SNE}},
+  journal   = {Journal of Machine Learning Research},
+  volume    = {9},
+  pages     = {2579--2605},
+  year      = {2008},
+}""")
 
 
 def software(number: str) -> Reference:
     """Return ctsne itself, in the version that was used."""
-    authors, note = ("The ctsne authors",), {"note": f"Software, version {number}"}
-    title = "ctsne: conditional t-SNE"
-    return Reference(f"ctsne {number}", "misc{ctsne", authors, title, note)
+    return Reference(f"""\
+@misc{{ctsne,
+  author    = {{{{The ctsne authors}}}},
+  title     = {{{{ctsne: conditional t-SNE}}}},
+  note      = {{Software, version {number}}},
+}}""")
 
 
 def add_options(parser: Parser, main: Any) -> None:

@@ -176,13 +176,14 @@ def definitions(titles: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def titles_of(known: str | Sequence[str], other: str | None) -> dict[str, str]:
+def titles_of(known: Sequence[str], other: str | None) -> dict[str, str]:
     """Return the titles of the measures to choose a map by, with the names of the labels."""
     present = [name for name in CHOSEN_BY if other is not None or name != "other_mixing"]
-    name = known if isinstance(known, str) else known[0]
-    if not isinstance(known, str) and len(known) > 1:
+    if len(known) > 1:
         present += [of_column("mixing", column) for column in known]
-    return {each: measure_title(each, known=name, other=other or "") for each in chosen_by(present)}
+    return {
+        name: measure_title(name, known=known[0], other=other or "") for name in chosen_by(present)
+    }
 
 
 def plain(value: Any) -> Any:

@@ -27,7 +27,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "joint, strength 0.6": {"method": "joint", "strength": 0.6},
 }
 _NAMES = {"known": "colours", "other": "shapes"}
-_COLUMNS = titles_of(**_NAMES)
+_COLUMNS = titles_of([_NAMES["known"]], _NAMES["other"])
 _LEGEND = """\
 kept: share of the neighbours in the data that the map keeps (adjusted R_NX), from 0 to 1
 mixing: share of random mixing; should be near 1 for colours (known) and 0 for shapes (hidden)"""

@@ -129,8 +129,6 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
             settings=record.to_json(),
             key=options.key,
         )
-    if outputs.picture is not None and options.dimensions == 3:
-        console.say("the picture shows the first two of three dimensions")
     named = None if dataset.source.kind == "array" else dataset.features
     drawn = plot.plot_command(options.output, options.plot, color=list(shown), key=options.key)
     outputs.write_more(

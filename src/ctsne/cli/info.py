@@ -42,7 +42,6 @@ instruction set:
 
 examples:
   ctsne info
-  ctsne info --json
   ctsne info cells.csv
   ctsne info model.ctsne"""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne._core.messages import closest
 from ctsne._core.vocabulary import ALIGN_CHOICES, BANDWIDTHS, MEASURED_POINTS, METRICS, STARTS
-from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, is_used, users_of
+from ctsne.methods import DEFAULT_METHOD, METHODS, is_used, users_of
 
 if TYPE_CHECKING:
     from ctsne.cli.main import Parser
@@ -414,13 +414,6 @@ def check_knobs(options: argparse.Namespace) -> None:
         users = f"{', '.join(more)} and {last}" if more else last
         hint = f"add --method {methods[0]}, or leave {flag} out"
         raise ValueError(f"{flag} is for {users}, but the method is {method}: {hint}")
-    if options.mixing is None:
-        return
-    if METHODS[method].knob is None:
-        raise ValueError("--mixing needs a method that uses labels; --method tsne ignores them")
-    for name in KNOBS:
-        if given[name] is not None:
-            raise ValueError(f"--mixing finds the {name} by itself; leave out --mixing or --{name}")
 
 
 def as_typed(message: object) -> str:

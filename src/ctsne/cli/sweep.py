@@ -35,7 +35,7 @@ from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
 
 if TYPE_CHECKING:
     from ctsne.storage.record import Record
-    from ctsne.sweep import Suggestion, SweepResult, SweptMap
+    from ctsne.sweep import SweepResult, SweptMap
 
 # Larger data are swept on a random sample of this many points, enough to compare settings.
 SWEPT_POINTS = 20_000
@@ -53,7 +53,7 @@ an interrupted sweep. The folder's table lists the maps of the last command."""
 
 EPILOG = f"""\
 the table:
-{definitions(titles_of("LABEL", "OTHER"))}
+{definitions(titles_of(["LABEL"], "OTHER"))}
 
 the suggestion:
   The weakest setting that reaches --mixing; between methods, the one that keeps
@@ -222,8 +222,6 @@ def _check_mixing(options: argparse.Namespace) -> None:
     """Refuse a target for the suggestion that no label or column has."""
     from ctsne.sweep.choice import check_targets
 
-    if not isinstance(options.mixing, Mapping) and not 0 <= options.mixing <= 1:
-        raise ValueError(f"--mixing must be a number from 0 to 1, got {options.mixing:g}")
     names = label_names(options.labels, options.combine)
     check_targets(options.mixing, mixings_of(titles_of(names, None)))
 
@@ -270,15 +268,18 @@ def findings(made: SweepFolder, file: str) -> tuple[list[str], dict[str, Any]]:
     """Describe a sweep of a file: the table of maps, the suggestion and its command."""
     result, settings = made.result, made.settings
     mixing = settings["mixing"]
-    suggested = suggestion(result, mixing)
-    best = suggested.map
+    try:
+        suggested = result.suggest(mixing)
+        best, reason = suggested.map, suggested.reason
+    except ValueError as error:  # mixing cannot be measured
+        best, reason = None, str(error)
     columns = titles_of(made.labels, settings["other"])
     lines = [_table_text(result, columns, best), ""]
     known = [share for share in map(_least_mixing, result.maps) if math.isfinite(share)]
     if best is None:
-        lines.append(f"suggested: none, because {suggested.reason}")
+        lines.append(f"suggested: none, because {reason}")
         lines += ["  try a lower --mixing"] * bool(known)
-        return lines, {"suggested": None, "reason": suggested.reason}
+        return lines, {"suggested": None, "reason": reason}
     command = embed_command(best, file, settings)
     how = "To make it from its own start" if settings["path"] else "To make this map"
     if result.sampled_from:
@@ -291,26 +292,14 @@ def findings(made: SweepFolder, file: str) -> tuple[list[str], dict[str, Any]]:
         further = "no setting of this sweep mixes further"
     advice = f"{wanted} a starting point, not a rule: {further}. {how}:"
     lines.append(f"suggested: {best.title}")
-    lines += [
-        textwrap.indent(textwrap.fill(text, 76), "  ") for text in (f"{suggested.reason}.", advice)
-    ]
+    lines += [textwrap.indent(textwrap.fill(text, 76), "  ") for text in (f"{reason}.", advice)]
     lines.append(f"  {command}")
-    return lines, {"suggested": {**_facts(best), "command": command}, "reason": suggested.reason}
+    return lines, {"suggested": {**_facts(best), "command": command}, "reason": reason}
 
 
 def n_points(result: SweepResult) -> int:
     """Return the number of points that were swept."""
     return next(len(swept.embedding) for swept in result.maps if swept.embedding is not None)
-
-
-def suggestion(result: SweepResult, mixing: float | Mapping[str, float]) -> Suggestion:
-    """Return the map that the sweep suggests, with the reason."""
-    from ctsne.sweep import Suggestion
-
-    try:
-        return result.suggest(mixing)
-    except ValueError as error:  # mixing cannot be measured
-        return Suggestion(None, str(error))
 
 
 def _least_mixing(swept: SweptMap) -> float:

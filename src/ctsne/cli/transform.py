@@ -57,15 +57,10 @@ the labels:
   conditioning.
 
 the output:
-  OUTPUT holds the positions (ctsne_1, ctsne_2), the other columns of INPUT and
-  diagnostics, in the formats of ctsne embed. A map places every point
-  somewhere, so look at the first two:
+  OUTPUT has the columns and formats of ctsne embed, and two columns more. A map
+  places every point somewhere, so look at them:
     ctsne_distance        distance to the nearest reference point
     ctsne_far             no reference point is close: do not trust its place
-    ctsne_perplexity      effective number of neighbours of the point
-    ctsne_other_share     share of its similarity that goes to other labels
-    ctsne_matched         near 0: no counterpart under other labels
-    ctsne_largest_weight  near 1: its place depends on a single neighbour
 
 examples:
   ctsne transform model.ctsne new.csv -o new_map.csv --plot new_map.png
@@ -177,27 +172,24 @@ def _read_points(model: ConditionalTSNE, made: Record, options: Namespace) -> Da
     """Read the new points, with the columns of the model in its order."""
     from ctsne.io import suffix_of
     from ctsne.io.paths import TABLE_SUFFIXES
-    from ctsne.io.tables import read_frame
 
-    table = suffix_of(options.input) in TABLE_SUFFIXES
     names = getattr(model, "feature_names_in_", made.features)
     wanted = None if names is None or model.metric == "precomputed" else [*map(str, names)]
     more: dict[str, Any] = {}
-    if table and options.features is None:
+    if suffix_of(options.input) in TABLE_SUFFIXES and options.features is None:
         more["features"] = wanted
     elif suffix_of(options.input) == ".h5ad" and options.use_rep is None and options.layer is None:
         more = usual_part(made)
-    try:
-        dataset = read_file(options, options.labels or (), fewest=1, **more)
-    except ValueError:
-        if table and wanted and options.features is None and Path(options.input).is_file():
-            _check_columns(read_frame(Path(options.input)).columns, wanted, options)
-        raise
+    dataset = read_file(options, options.labels or (), fewest=1, **more)
     # Columns of a representation have numbers instead of names.
     named = dataset.source.kind in ("table", "X", "layer")
     if wanted and named and options.features is None and list(dataset.features) != wanted:
-        _check_columns(dataset.features, wanted, options)
         place = {name: column for column, name in enumerate(dataset.features)}
+        if missing := [name for name in wanted if name not in place]:
+            count = f"{len(missing)} of the {len(wanted)} columns that the model was made from"
+            how = "; --use-rep names a representation that holds them"
+            how = how if options.input.endswith(".h5ad") else ""
+            raise ValueError(f"{options.input} lacks {count}: {quoted(missing, most=5)}{how}")
         X = dataset.X[:, [place[name] for name in wanted]]
         dataset = replace(dataset, X=X, features=tuple(wanted))
     d = dataset.X.shape[1]
@@ -215,17 +207,6 @@ def usual_part(made: Record) -> dict[str, str | None]:
     if made.source is None or made.source.kind not in ("X", "layer", "obsm"):
         return {}
     return {"use_rep": made.source.use_rep, "layer": made.source.layer}
-
-
-def _check_columns(there: Collection[str], wanted: Sequence[str], options: Namespace) -> None:
-    """Refuse data without some of the columns that the model was made from."""
-    known = set(there)
-    missing = [name for name in wanted if name not in known]
-    if missing:
-        count = f"{len(missing)} of the {len(wanted)} columns that the model was made from"
-        how = "; --use-rep names a representation that holds them"
-        how = how if options.input.endswith(".h5ad") else ""
-        raise ValueError(f"{options.input} lacks {count}: {quoted(missing, most=5)}{how}")
 
 
 def _named_labels(names: list[str], model: ConditionalTSNE, made: Record) -> list[str]:
