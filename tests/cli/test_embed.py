@@ -362,7 +362,7 @@ def test_without_labels_for_tsne_only(cells: str, run: Run, fail: Run) -> None:
         ("--odds 0.5", "odds must be"),
         ("--odds 2 --beta-low 0.5", "set the same thing"),
         ("--mixing 70", "mixing must be"),
-        ("--mixing 0.7 --strength 0.5", "leave out --mixing or --strength"),
+        ("--mixing 0.7 --strength 0.5", "--strength 0.5 was given too"),
         ("--mixing 0.7 --method tsne", "--mixing 0.7 needs a method that conditions"),
         ("--align mean --method tsne", "--align is for joint, revised and balanced"),
         ("--method original --beta 0.5 --odds 3", "--beta has no effect with --method original"),
