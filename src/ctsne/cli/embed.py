@@ -130,7 +130,8 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
             key=options.key,
         )
     named = None if dataset.source.kind == "array" else dataset.features
-    drawn = plot.plot_command(options.output, options.plot, color=list(shown), key=options.key)
+    how = {"output": options.plot, "color": list(shown), "key": options.key}
+    drawn = spell_command(["plot", options.output], how)
     outputs.write_more(
         console,
         model=lambda path: save_model(model, path, record=replace(record, features=named)),
@@ -268,8 +269,8 @@ def _next_commands(data: Data, options: Namespace) -> dict[str, str]:
         if suffix != ".npy" and all(name in columns for name in data.factored):
             seen = second_label(columns, options.labels, options.other, options.key)
             color = [*data.factored, *seen] if seen else None
-        picture = plot.plot_command(options.output, f"{stem}.png", key=options.key, color=color)
-        commands["to draw the map"] = picture
+        how = {"output": f"{stem}.png", "key": options.key, "color": color}
+        commands["to draw the map"] = spell_command(["plot", options.output], how)
     if data.factored and options.mixing is None and options.dimensions < 3:
         page = f"{stem}-strengths.html"
         commands["to compare strengths"] = report_command(options.input, settings_of(options), page)

@@ -31,22 +31,12 @@ Measure a map made by ctsne embed: how well it keeps the neighbourhoods of the
 data, and how far it mixes a label. The data, the label factored out, the metric
 and all other settings are those that are stored with the map."""
 
-# The last two share a name with those of --labels; the others describe how a map was made.
-_NOT_LISTED = (
-    "perplexity_mean",
-    "perplexity_median",
-    "perplexity_p05",
-    "other_share_mean",
-    "other_share_median",
-    "largest_weight_mean",
-    "reached",
-    "kl_divergence",
-    "n_iter",
-    "other_mixing",
-    "other_laplacian",
-)
-
-_LISTED = {name: name.removeprefix("other_") for name in MEASURES if name not in _NOT_LISTED}
+# Measures that judge a map; two of --other share their names with those of --labels.
+_LISTED = {
+    name: name.removeprefix("other_")
+    for name, measure in MEASURES.items()
+    if measure.better and name not in ("other_mixing", "other_laplacian")
+}
 
 EPILOG = f"""\
 the table:

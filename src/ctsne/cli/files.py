@@ -228,13 +228,12 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         check_labels(labels, options.other)
     named = labels if options.other is None else [*labels, options.other]
     dataset = read_file(options, named)
-    if combined := label_names(labels, options.combine) != labels:
-        factored = {JOINT.join(labels): dataset.labels(labels)}
-    else:
-        factored = {name: dataset.labels([name]) for name in labels}
-    if combined and JOINT.join(labels) in dataset.columns:
-        what = f"a column {JOINT.join(labels)!r:.60}, the name of the combination of --labels"
-        raise ValueError(f"{options.input} has {what}; rename that column")
+    factored = {name: dataset.labels([name]) for name in labels}
+    if (names := label_names(labels, options.combine)) != labels:
+        factored = {names[0]: dataset.labels(labels)}
+        if names[0] in dataset.columns:
+            what = f"a column {names[0]!r:.60}, the name of the combination of --labels"
+            raise ValueError(f"{options.input} has {what}; rename that column")
     aligned = None
     if options.align_rep is not None:
         _check_align_rep(options, dataset)
@@ -242,17 +241,17 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     shown, origins = read_features(dataset, getattr(options, "show", None), layer=options.layer)
     check_unchanged(dataset, labels, aligned, expect)
     tell = console.say if expect is None else console.detail  # reported the first time
-    tell(f"read {dataset.X.shape[0]:,} points from {options.input}: {dataset.source}")
-    if aligned is not None:
-        tell(f'other labels are compared in obsm["{options.align_rep}"]')
-    if dataset.source.kind == "table":
-        tell(f"features: {folded(dataset.features)}")
-    for origin in origins:
-        tell(f"on the page: {origin}")
     about = [_about_labels(column, name) for name, column in factored.items()]
-    for note in (*dataset.notes, *(note for note, _ in about)):
-        if note:
-            tell(note)
+    texts = [
+        f"read {dataset.X.shape[0]:,} points from {options.input}: {dataset.source}",
+        "" if aligned is None else f'other labels are compared in obsm["{options.align_rep}"]',
+        f"features: {folded(dataset.features)}" if dataset.source.kind == "table" else "",
+        *(f"on the page: {origin}" for origin in origins),
+        *dataset.notes,
+        *(note for note, _ in about),
+    ]
+    for text in filter(None, texts):
+        tell(text)
     if expect is None:
         counts = "" if options.metric == "precomputed" else _about_counts(dataset, options.layer)
         for warning in (*dataset.warnings, *(warning for _, warning in about), counts):

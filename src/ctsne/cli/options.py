@@ -112,11 +112,8 @@ def per_column(texts: Sequence[str]) -> list[float] | dict[str, list[float]]:
     """Read numbers for all label columns, or ``column=number,number`` for each column."""
     if not any("=" in text for text in texts):
         return [number(text) for text in texts]
-    return _by_name(texts, _numbers, "numbers, or column=number,... for each column")
-
-
-def _numbers(text: str) -> list[float]:
-    return [number(part) for part in text.split(",")]
+    expected = "numbers, or column=number,... for each column"
+    return _by_name(texts, lambda text: [*map(number, text.split(","))], expected)
 
 
 def _by_name(texts: Sequence[str], read: Callable[[str], Any], expected: str) -> dict[str, Any]:
@@ -229,9 +226,7 @@ _ADVANCED = (
     Parameter("early_exaggeration", "--early-exaggeration X", number, 12.0),
     Parameter("early_exaggeration_iter", "--early-exaggeration-iter N", whole, 250),
     Parameter("exaggeration", "--exaggeration X", number, 1.0),
-    Parameter(
-        "learning_rate", "--learning-rate X", one_of("auto", read=number, or_="a number"), "auto"
-    ),
+    Parameter("learning_rate", "--learning-rate X", _STEP, "auto"),
     Parameter("dof", "--dof X", number, 1.0),
 )
 PARAMETERS = _MAIN + _ADVANCED

@@ -89,7 +89,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     draw = _sweep_figure if source.is_dir() else _map_figure
     figure = draw(source, options, console)
     settings = {**settings_of(options), "color": options.color}
-    command = plot_command(options.input, options.output, **settings)
+    command = spell_command(["plot", options.input], {**settings, "output": options.output})
     save_picture(figure, target, command, fixed=options.width is not None)
     content = {"command": "plot", "output": options.output, "settings": settings}
     console.result(f"picture: {options.output}", content)
@@ -175,11 +175,6 @@ def _measures(sweep: SweepFolder, known: list[str], width: Any) -> Any:
     other = sweep.settings["other"] or ""
     titles = {name: measure_title(name, known=known[0], other=other) for name in names}
     return pl.measures(sweep.result, titles, width=width)[0, 0].figure
-
-
-def plot_command(source: str, target: str, **settings: Any) -> str:
-    """Return the command that draws a picture."""
-    return spell_command(["plot", source], {**settings, "output": target})
 
 
 def save_picture(figure: Any, path: Path, command: str, *, fixed: bool = False) -> None:
