@@ -71,7 +71,7 @@ def add_options(parser: Parser, main: Any) -> None:
 def run(options: argparse.Namespace, console: Console) -> None:
     """Place the points."""
     from ctsne.distributed import place
-    from ctsne.distributed.cluster import connected, quiet_dask
+    from ctsne.distributed.cluster import connected
     from ctsne.distributed.collection import columns_in, file_paths
     from ctsne.estimator import load
     from ctsne.io import suffix_of
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
             raise ValueError(f"{what}, which is not read from many files; name a --use-rep")
         use_rep = part.get("use_rep")
     console.stage("placing" if options.scheduler is None else "connecting")
-    with quiet_dask(), connected(options.scheduler) as client, reported_here():
+    with connected(options.scheduler) as client, reported_here():
         placed = place(
             options.model,
             options.input,

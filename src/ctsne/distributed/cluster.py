@@ -24,14 +24,12 @@ _TASKS_PER_THREAD = 2
 def opened_client(client: Any) -> Iterator[Any]:
     """Give the client, the current one of Dask, or one of a local cluster closed at the end."""
     distributed = load("distributed", extra="dask")
-    if client is not None:
-        if not isinstance(client, distributed.Client) or client.asynchronous:
-            how = "client must be a distributed.Client that is not asynchronous"
-            raise TypeError(f"{how}, got {shown(client)}")
-        yield client
-        return
-    with contextlib.suppress(ValueError):
-        client = distributed.default_client()
+    if client is None:
+        with contextlib.suppress(ValueError):
+            client = distributed.default_client()
+    elif not isinstance(client, distributed.Client) or client.asynchronous:
+        how = "client must be a distributed.Client that is not asynchronous"
+        raise TypeError(f"{how}, got {shown(client)}")
     if client is not None:
         yield client
         return
@@ -58,27 +56,24 @@ def dask_setup(_: object) -> None:
 
 @contextlib.contextmanager
 def connected(address: str | None) -> Iterator[Any]:
-    """Give a client of the scheduler at an address, or None without one."""
-    if address is None:
-        yield None
-        return
+    """Give a client of the scheduler at an address, or None without one.
+
+    Dask does not write about its own processes meanwhile: the program reports what happened.
+    """
     distributed = load("distributed", extra="dask")
-    try:
-        client = distributed.Client(address, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise ValueError(f"no Dask scheduler answers at {address!r:.100}: {error}") from error
-    with client:
-        yield client
-
-
-@contextlib.contextmanager
-def quiet_dask() -> Iterator[None]:
-    """Keep Dask from writing about its own processes, for programs that report what happened."""
-    log = logging.getLogger(load("distributed", extra="dask").__name__)
+    log = logging.getLogger(distributed.__name__)
     before = log.level
     log.setLevel(logging.CRITICAL)
     try:
-        yield
+        if address is None:
+            yield None
+            return
+        try:
+            client = distributed.Client(address, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"no Dask scheduler answers at {address!r:.100}: {error}") from error
+        with client:
+            yield client
     finally:
         log.setLevel(before)
 

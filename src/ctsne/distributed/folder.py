@@ -72,7 +72,7 @@ def check_same(out: Path, record: Record) -> Mapping[str, list[float]] | None:
     before, now = _read(path), json.loads(json.dumps(asdict(record)))
     for name, what in _DIFFERENCES.items():
         if now[name] != before.get(name):
-            new = [] if name != "shards" else [*{*now[name].values()} - {*_texts(before[name])}]
+            new = [] if name != "shards" else [*{*now[name].values()} - {*before[name].values()}]
             which = f" ({min(new)!s:.80} was not among them)" if new else ""
             how = "choose another folder, or remove this one"
             raise ValueError(f"{out} holds points placed {what}{which}; {how}")
@@ -80,18 +80,15 @@ def check_same(out: Path, record: Record) -> Mapping[str, list[float]] | None:
     return shifts
 
 
-def _texts(shards: Any) -> list[Any]:
-    return list(shards.values()) if isinstance(shards, dict) else []
-
-
 def _read(path: Path) -> dict[str, Any]:
-    """Return the content of a record, of which only the shifts are used."""
+    """Return the content of a record, of which only the shifts and names of shards are used."""
     what = "a record of placed points of this version of ctsne"
     with reading(path, what):
         content = json.loads(read_text(path, what))
         lists = content["shifts"].values()
         numbers = [number for values in lists for number in values]
-        if content["ctsne placing"] != _FORMAT or not all(isinstance(x, list) for x in lists):
+        fits = content["ctsne placing"] == _FORMAT and isinstance(content["shards"], dict)
+        if not fits or not all(isinstance(x, list) for x in lists):
             raise ValueError(f"{path} is not {what}")
         if not all(isinstance(number, float) and math.isfinite(number) for number in numbers):
             raise ValueError(f"{path} is not {what}: its shifts are not numbers")

@@ -57,7 +57,7 @@ def write_archive(target: Path, kind: str, tree: Mapping[str, Any]) -> None:
         temporary.open("wb") as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
     ):
-        with archive.open(_new_member(_text_of(kind), 0), "w", force_zip64=True) as member:
+        with archive.open(_new_member(f"{kind}.json", 0), "w", force_zip64=True) as member:
             member.write(text)
         for name, array in arrays.items():
             entry = _new_member(f"{name}.npy", file.tell())
@@ -82,10 +82,6 @@ def _without_arrays(tree: Any, place: str, arrays: dict[str, NDArray[Any]]) -> A
     }
 
 
-def _text_of(kind: str) -> str:
-    return f"{kind}.json"
-
-
 def _new_member(name: str, place: int) -> zipfile.ZipInfo:
     """Describe a member that begins at a multiple of 64 bytes if written at this place."""
     entry = zipfile.ZipInfo(name)  # with a fixed date
@@ -103,7 +99,7 @@ def read_archive(source: Path, kind: str) -> dict[str, Any]:
     with reading(source, f"a valid ctsne {kind}"), source.open("rb") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError("it is another kind of file, or its end is missing")
-        text = _text_of(kind)
+        text = f"{kind}.json"
         members = _members(file, text)
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         places = {name: (_begin(mapped, entry, end), end) for name, (entry, end) in members.items()}
@@ -179,10 +175,10 @@ def _check_sum(mapped: mmap.mmap, begin: int, end: int, entry: zipfile.ZipInfo) 
 def _parsed(text: bytes, kind: str) -> dict[str, Any]:
     """Return the JSON text as a mapping of this kind of file and version."""
     if len(text) > _MOST_TEXT:
-        raise ValueError(f"{_text_of(kind)} has more than {_MOST_TEXT} bytes")
+        raise ValueError(f"{kind}.json has more than {_MOST_TEXT} bytes")
     content = strict_json(text.decode("ascii"))
     if not isinstance(content, dict) or content.pop("format", None) != f"ctsne {kind}":
-        raise ValueError(f"{_text_of(kind)} does not describe a {kind}")
+        raise ValueError(f"{kind}.json does not describe a {kind}")
     stored, made = content.pop("version", None), content.pop("ctsne", None)
     check(stored, Number(1, whole=True), "version")
     if stored > VERSION:
