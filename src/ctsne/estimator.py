@@ -230,8 +230,8 @@ class ConditionalTSNE(
         for message in settings.warnings:
             warn(message)
         if settings.labels is not None:
-            log.stage(f"labels: {settings.labels.describe()}")
-        log.stage(f"memory: {check_memory(matrix, settings)}")
+            log.stage("labels", settings.labels.describe())
+        log.stage("memory", check_memory(matrix, settings))
         fit = Fit(matrix, settings, log)
         # Attributes are set only after everything that can fail.
         try:
@@ -528,7 +528,7 @@ class ConditionalTSNE(
         self.n_iter_ = layout.iteration
         self._layout = layout
         if log is not None:
-            log.stage(f"map: {self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
+            log.stage("map", f"{self.n_iter_} iterations, KL divergence {self.kl_divergence_:.4f}")
 
     def __getattr__(self, name: str) -> Any:
         if name == "affinities_" and "embedding_" in self.__dict__:

@@ -129,9 +129,8 @@ class _Stages(logging.Handler):
         self._console = console
 
     def emit(self, record: logging.LogRecord) -> None:
-        message = record.getMessage()
-        self._console.detail(message)
-        if following := _NEXT_STAGE.get(message.split(":")[0]):
+        self._console.detail(record.getMessage())
+        if following := _NEXT_STAGE.get(getattr(record, "stage", "")):
             self._console.stage(following)
 
 

@@ -64,17 +64,17 @@ class Fit:
         found = search.stepper.nearest(search.trials)
         self.settings = settings.at_levels(found.levels)
         reached = f"{search.n_points:,} points to {self._mixing_text(found)} of random"
-        self._log.stage(f"mixing: {self._knob_text()} mixes {reached}")
+        self._log.stage("mixing", f"{self._knob_text()} mixes {reached}")
 
     def _make(self) -> None:
         settings = self.settings
         aligned = pipeline.alignment_of(self.points, settings)
         if aligned.name != "none":
-            self._log.stage(f"alignment: {aligned.name}")
+            self._log.stage("alignment", aligned.name)
         neighbors = self._find_neighbors(aligned.points)
         found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
         n, k = neighbors.indices.shape
-        self._log.stage(f"neighbours: {k} for each of {n} points, {found} of the true ones")
+        self._log.stage("neighbours", f"{k} for each of {n} points, {found} of the true ones")
         if self._search is not None and self._search.sampled:
             self._neighbors, self._searched, self._aligned = neighbors, settings, aligned.points
         # New points need the shifts of labels, or else the points themselves.
@@ -82,7 +82,7 @@ class Fit:
         del aligned  # similarities and map need the memory
         self.affinities: Affinities = pipeline.affinities_of(neighbors, settings)
         del neighbors
-        self._log.stage(f"similarities: {self.affinities.matrix.nnz} stored")
+        self._log.stage("similarities", f"{self.affinities.matrix.nnz} stored")
         unmatched = pipeline.without_counterparts(self.affinities, settings)
         if unmatched is not None:
             warn(unmatched)
@@ -129,7 +129,7 @@ class Fit:
         reached = stepper.nearest(made)
         self.mixing = reached.mixing
         knob = self._knob_text()
-        self._log.stage(f"mixing: {self._mixing_text(reached)} of random with {knob}")
+        self._log.stage("mixing", f"{self._mixing_text(reached)} of random with {knob}")
         for message in why_missed(self.layout.embedding, self.settings, reached, knob):
             warn(message)
 

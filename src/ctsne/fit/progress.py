@@ -37,11 +37,11 @@ class StageLog:
         self._every = check_count(given["callback_every"], "callback_every", low=1)
         self._last = time.perf_counter()
 
-    def stage(self, message: str) -> None:
-        """Report that a stage is done, with the seconds it took."""
+    def stage(self, name: str, text: str) -> None:
+        """Report that a stage is done, with the seconds it took; log records name it."""
         now = time.perf_counter()
         if self._verbose:
-            self._write(f"{message} ({now - self._last:.2f} s)")
+            self._write(f"{name}: {text} ({now - self._last:.2f} s)", stage=name)
         self._last = now
 
     def bar(self, total: int, name: str, **more: Any) -> Progress:
@@ -70,8 +70,8 @@ class StageLog:
         self._write(f"iteration {iteration}: KL divergence {loss:.4f}")
         return self._callback and self._callback(iteration, loss, embedding)
 
-    def _write(self, message: str) -> None:
+    def _write(self, message: str, *, stage: str = "") -> None:
         if _log.isEnabledFor(logging.INFO) and _log.hasHandlers():
-            _log.info(message)
+            _log.info(message, extra={"stage": stage})
         else:
             print(message, file=output_stream(), flush=True)

@@ -68,7 +68,7 @@ def start_extended(
     settings = check_settings(given, features, known)
     for message in settings.warnings:
         warn(message)
-    log.stage(f"memory: {check_memory(features, settings)}")
+    log.stage("memory", check_memory(features, settings))
     return Fit(features, settings, log), known, {name: given[name] for name in longer}, log
 
 
