@@ -20,6 +20,7 @@ from sklearn.exceptions import NotFittedError
 
 import ctsne
 from ctsne import ConditionalTSNE
+from ctsne._core.checks import LARGEST_VALUE
 from ctsne.datasets import make_synthetic
 from ctsne.storage.archive import read_archive, write_archive
 
@@ -363,3 +364,14 @@ def test_no_array_of_the_reference_can_be_anything(way: str, path: Path) -> None
 def _changed(tree: Any, holder: Any, key: Any, value: Any) -> Any:
     holder[key] = value
     return tree
+
+
+def test_the_largest_values_that_data_may_have(path: Path) -> None:
+    """Distances between them are larger than any of them."""
+    large = X * (LARGEST_VALUE / np.abs(X).max())
+    model = fitted("joint").fit(large, labels=KNOWN)
+    assert model._reference.scale > LARGEST_VALUE
+    model.save(path)
+    np.testing.assert_array_equal(
+        ctsne.load(path).transform(large[:20], KNOWN[:20]), model.transform(large[:20], KNOWN[:20])
+    )

@@ -14,13 +14,16 @@ import numpy as np
 from ctsne._core.checks import LARGEST_VALUE, MOST_POINTS
 from ctsne._core.messages import quoted, shown
 
+# Distances and sums of the largest values that data may have.
+_LARGEST = 1e6 * LARGEST_VALUE
+
 
 @dataclass(frozen=True)
 class Number:
     """A finite number in a range."""
 
-    low: float = -LARGEST_VALUE
-    high: float = LARGEST_VALUE
+    low: float = -_LARGEST
+    high: float = _LARGEST
     whole: bool = False
 
 
@@ -30,8 +33,8 @@ class Array:
 
     dtype: str  # "floating" is single or double precision
     shape: str  # sizes with the same name are equal; "..." stands for any further ones
-    low: float = -LARGEST_VALUE
-    high: float = LARGEST_VALUE
+    low: float = -_LARGEST
+    high: float = _LARGEST
     below: str | None = None  # a size that all values are smaller than
     gaps: bool = False  # values may be NaN
 
