@@ -28,7 +28,7 @@ from ctsne.placing.reference import Reference, aligned_points, stacked
 from ctsne.settings import DEFAULTS, check_settings
 from ctsne.storage.archive import read_archive, write_archive
 from ctsne.storage.record import COLUMNS, Record, columns_from, fit_results, plain_columns
-from ctsne.storage.schema import COUNT, POSITIVE, TINY, Array, Number, check, require
+from ctsne.storage.schema import COUNT, POSITIONS, POSITIVE, TINY, Array, Number, check, require
 
 _POINT = Array("float64", "n")
 _SHARE = Array("float64", "n", low=0, high=1 + 1e-6)
@@ -75,7 +75,7 @@ _ALIGNMENT = {
     "factor": Number(0),
 }
 _REFERENCE = {
-    "embedding": Array("float32", "n dims"),
+    "embedding": POSITIONS,
     "features": (None, Array("floating", "n d")),
     "combined": Array("int32", "n", low=-1),
     "method": set(METHODS),

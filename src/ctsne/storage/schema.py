@@ -39,6 +39,8 @@ class Array:
     gaps: bool = False  # values may be NaN
 
 
+# Positions in a map, which may be rotated.
+POSITIONS = Array("float32", "n dims", low=-LARGEST_VALUE, high=LARGEST_VALUE)
 COUNT = Number(0, MOST_POINTS, whole=True)
 TINY = math.ulp(0.0)  # the least positive number
 POSITIVE = Number(TINY)

@@ -30,7 +30,7 @@ from ctsne.storage.record import (
     plain_columns,
     plain_parameters,
 )
-from ctsne.storage.schema import COUNT, TEXT, Array, Number, check, require
+from ctsne.storage.schema import COUNT, POSITIONS, TEXT, Array, Number, check, require
 
 MAP_FILE = re.compile(r"map-[0-9a-f]{32}\.npz")
 _POINT = Array("float32", "n")
@@ -44,7 +44,7 @@ _FACTS = {
     "alignment_scores": {str: _NUMBER},
 }
 _POSITIONS = {
-    "embedding": Array("float32", "n dims"),
+    "embedding": POSITIONS,
     "diagnostics": {
         **dict.fromkeys(("perplexity", "largest_weight"), _POINT),
         # Missing if the method ignores labels.
