@@ -1,4 +1,4 @@
-"""A valid random call of every public function and method, by name: ``CALLS["evaluate.lisi"]``."""
+"""A valid random call of every public function and method: ``CALLS["evaluate.mixing"]``."""
 
 from __future__ import annotations
 
@@ -187,18 +187,6 @@ def small_adata_model() -> ConditionalTSNE:
     return model.fit(adata.obsm["X_pca"], labels=adata.obs["batch"])
 
 
-def _write_placed(data: Data) -> Call:
-    X, known = _new_points(data)
-    placed = small_model().place(X, known)
-    return Call(
-        report.write_placed,
-        placed,
-        _new_path(data, ".html"),
-        reference=small_model(),
-        columns={"number": np.arange(float(len(X)))},
-    )
-
-
 @cache
 def _client() -> Any:
     """Start a cluster in this process, which is then the current one."""
@@ -313,13 +301,6 @@ def _trade_off(data: Data) -> Call:
     return Call(pl.trade_off, x, {name: data.rng.random(4) for name in x}, xlabel="x", ylabel="y")
 
 
-def _other_share(data: Data) -> Call:
-    if data.rng.random() < 0.3:
-        return Call(pl.other_share, data.adata(), "type", by=pick(data.rng, (None, "batch")))
-    by = pick(data.rng, (None, data.other))
-    return Call(pl.other_share, data.rng.random(data.n), data.known, by=by)
-
-
 def _of_data(function: Callable[..., Any]) -> Callable[[Data], Call]:
     return lambda data: Call(function, data.either_map(), data.X, data.column, **data.measured)
 
@@ -337,6 +318,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
         f"ConditionalTSNE.{name}": partial(_placed, name=name)
         for name in ("place", "transform", "extend")
     },
+    "ConditionalTSNE.advise": lambda data: Call(small_model(pick(data.rng, tuple(METHODS))).advise),
     "ConditionalTSNE.save": lambda data: Call(
         small_model(pick(data.rng, tuple(METHODS))).save, _new_path(data, ".ctsne")
     ),
@@ -351,7 +333,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "evaluate.adjusted_jaccard": _of_data(evaluate.adjusted_jaccard),
     "evaluate.adjusted_rnx": _of_data(evaluate.adjusted_rnx),
     "evaluate.rnx_curve": lambda data: Call(
-        evaluate.rnx_curve, data.map, data.X, data.column, **{**data.measured, "k": None}
+        evaluate.rnx_curve, data.map, data.X, data.column, **data.sampled
     ),
     "evaluate.data_neighbors": lambda data: Call(
         evaluate.data_neighbors,
@@ -387,23 +369,19 @@ CALLS: dict[str, Callable[[Data], Call]] = {
         evaluate.summarize_diagnostics, small_model().diagnostics_
     ),
     "evaluate.expected_laplacian": lambda data: Call(evaluate.expected_laplacian, data.column),
-    "evaluate.expected_lisi": lambda data: Call(evaluate.expected_lisi, data.column),
     "evaluate.knn_accuracy": _of_labels(evaluate.knn_accuracy),
     "evaluate.laplacian": _of_labels(evaluate.laplacian),
-    "evaluate.lisi": lambda data: Call(
-        evaluate.lisi, data.map, data.column, perplexity=max(1.0, data.k / 3), **data.sampled
-    ),
     "evaluate.mixing": lambda data: Call(
         evaluate.mixing, data.map, data.column, k=data.k, n_jobs=1
     ),
     "evaluate.mixing_by_label": lambda data: Call(
         evaluate.mixing_by_label, data.map, data.column, k=data.k, n_jobs=1
     ),
-    "evaluate.private_populations": lambda data: Call(
-        evaluate.private_populations, data.map, data.column, data.other, k=data.k, n_jobs=1
-    ),
     "evaluate.sample_points": lambda data: Call(
         evaluate.sample_points, data.n, pick(data.rng, (None, 5, 0.5)), 0
+    ),
+    "evaluate.standard_measures": lambda data: Call(
+        evaluate.standard_measures, data.either_map(), data.column, data.other, n_jobs=1
     ),
     "sweep.sweep": lambda data: Call(
         sweep.sweep,
@@ -412,7 +390,6 @@ CALLS: dict[str, Callable[[Data], Call]] = {
         _grid(data.rng),
         other=data.other,
         estimator=data.estimator(),
-        path=bool(data.rng.random() < 0.3),
         progress=False,
         n_jobs=1,
         folder=pick(data.rng, (None, _new_path(data, ""))),
@@ -420,7 +397,6 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "sweep.load_sweep": lambda data: Call(sweep.load_sweep, saved_sweep(data.folder)),
     "sweep.SweepResult.suggest": lambda data: Call(small_sweep().suggest, data.strength),
     "sweep.SweepResult.best": lambda data: Call(small_sweep().best, data.strength),
-    "sweep.SweepResult.front": _of_sweep("front"),
     "sweep.SweepResult.lines": _of_sweep("lines"),
     "sweep.SweepResult.candidates": _of_sweep("candidates"),
     "sweep.SweepResult.find": lambda data: Call(
@@ -440,6 +416,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "tl.evaluate": lambda data: Call(
         tl.evaluate, data.adata(), "batch", other=pick(data.rng, (None, "type")), k=5, n_jobs=1
     ),
+    "tl.screen": lambda data: Call(tl.screen, data.adata(), n_jobs=1),
     "tl.sweep": lambda data: Call(
         tl.sweep,
         data.adata(),
@@ -454,13 +431,10 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "pl.maps": _maps,
     "pl.measures": _measures,
     "pl.trade_off": _trade_off,
-    "pl.other_share": _other_share,
-    "pl.label_mixing": lambda data: Call(pl.label_mixing, data.either_map(), data.known, k=data.k),
-    "pl.palette": lambda data: Call(pl.palette, data.column, pick(data.rng, (None, data.flat))),
+    "pl.palette": lambda data: Call(pl.palette, data.column),
     "report.show": lambda data: Call(
         report.show, small_model(), columns={"number": np.arange(60.0)}, names=np.arange(60)
     ),
-    "report.write_placed": _write_placed,
     "report.write_report": lambda data: Call(
         report.write_report,
         small_sweep(),

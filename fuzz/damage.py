@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from damage_formats import hurt_arrow_file, hurt_npy_file, hurt_npz_file
+from damage_formats import hurt_npy_file, hurt_npz_file, hurt_parquet_file
 from damage_hdf5 import hurt_hdf5_file
 from damage_models import hurt_model_file
 from damage_text import Rng, hurt_bytes, hurt_json_file, hurt_text_file, pick
@@ -51,8 +51,7 @@ def _own_damage(path: Path) -> Callable[[Rng, Path, Path], str] | None:
         ".h5ad": hurt_hdf5_file,
         ".npz": hurt_npz_file,
         ".npy": hurt_npy_file,
-        ".parquet": hurt_arrow_file,
-        ".feather": hurt_arrow_file,
+        ".parquet": hurt_parquet_file,
         ".json": hurt_json_file,
         ".ctsne": hurt_model_file,
     }

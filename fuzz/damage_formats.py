@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from damage_text import Rng, hurt_bytes, hurt_json, pick
-from pyarrow import feather, parquet
+from pyarrow import parquet
 
 _DTYPES = (
     "'<f4'",
@@ -277,25 +277,20 @@ def _nested(table: Any) -> dict[str, Any]:
     }
 
 
-def hurt_arrow_file(rng: Rng, path: Path, _: Path) -> str:
-    """Change the schema, its metadata or a column of a parquet or feather file; or its footer."""
+def hurt_parquet_file(rng: Rng, path: Path, _: Path) -> str:
+    """Change the schema, its metadata or a column of a parquet file; or its footer."""
     way = int(rng.integers(9))
     content = path.read_bytes()
     if way <= 2:
-        # The footer of both holds the schema and all offsets, before its length and a mark.
-        size = 8 if path.suffix == ".parquet" else 10
+        # The footer holds the schema and all offsets, before its length and a mark.
+        size = 8
         length = min(struct.unpack("<I", content[-size : 4 - size])[0], len(content) - size)
         cut = len(content) - size - length
         how, footer = hurt_bytes(rng, content[cut:-size], [content])
         mark = struct.pack("<I", len(footer)) + content[4 - size :]
         path.write_bytes(content[:cut] + footer + mark)
         return f"footer: {how}"
-    read, write = (
-        (parquet.read_table, parquet.write_table)
-        if path.suffix == ".parquet"
-        else (feather.read_table, feather.write_feather)
-    )
-    table = read(path)
+    table = parquet.read_table(path)
     metadata = dict(table.schema.metadata or {})
     how = "column changed"
     place = int(rng.integers(table.num_columns))
@@ -320,5 +315,5 @@ def hurt_arrow_file(rng: Rng, path: Path, _: Path) -> str:
             (table.slice(0, 0), table.select([]), table.remove_column(place), table.slice(0, 3)),
         )
     table = table.replace_schema_metadata(metadata)
-    write(table, str(path))
+    parquet.write_table(table, str(path))
     return how

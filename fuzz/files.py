@@ -89,7 +89,7 @@ def start(folder: Path) -> None:
         "target.json": "map.csv.json",
         "target.npz": "dense.npz",
         "target.npy": "cells.npy",
-        "target.feather": "cells.feather",
+        "target.parquet": "cells.parquet",
     }
     _outside.update({name: files[source] for name, source in sources.items()})
     _outside["target.bin"] = bytes(640)
@@ -298,24 +298,21 @@ def _read_labels(rng: Rng, case: Path, specimen: Specimen) -> Todo:
 
     named = [["batch"], ["batch", "type"], []]
     labels = ["batch"] if specimen.main.endswith(".npy") else pick(rng, named)
-    join = "order" if rng.random() < 0.2 else None
-    return partial(
-        read_data, case / "X.npy", labels=labels, label_file=case / specimen.main, join_on=join
-    )
+    return partial(read_data, case / "X.npy", labels=labels, label_file=case / specimen.main)
 
 
 def _embed_labels(_: Rng, case: Path, specimen: Specimen) -> Todo:
     labels = ("--label-file", case / specimen.main, "--labels", "batch")
-    words = ("embed", case / "X.npy", *labels, "-o", case / "new.npz", *QUICK, "-q")
-    return Command(words, lambda name: name == "new.npz", case / "new.npz")
+    words = ("embed", case / "X.npy", *labels, "-o", case / "new.csv", *QUICK, "-q")
+    return Command(words, lambda name: name in ("new.csv", "new.csv.json"), case / "new.csv")
 
 
 def _embed_from(_: Rng, case: Path, specimen: Specimen) -> Todo:
     words = ("embed", case / "cells.csv", "--labels", "batch", "--init", case / specimen.main)
     return Command(
-        (*words, "-o", case / "new.npz", *QUICK, "-q"),
-        lambda name: name == "new.npz",
-        case / "new.npz",
+        (*words, "-o", case / "new.csv", *QUICK, "-q"),
+        lambda name: name in ("new.csv", "new.csv.json"),
+        case / "new.csv",
     )
 
 
@@ -432,13 +429,10 @@ OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
         _read_folder: 30,
         _read_record: 13,
         _resume: 9,
-        _report: 2,
-        _rerun: 1,
-        _plot: 1,
-        _cite: 1,
+        _report: 4,
     },
     "model": {_load_model: 94, _transform: 4, _info: 1, _cite: 1},
-    "placed": {_read_map: 60, _read_record: 30, _rerun: 5, _plot: 1, _cite: 1},
+    "placed": {_read_map: 60, _read_record: 30, _rerun: 5, _plot: 1},
     "saved sweep": {_load_sweep: 1},
     "start": {_embed_from: 1},
 }

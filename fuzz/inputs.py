@@ -403,6 +403,7 @@ LABELS: dict[str, Callable[[Rng, np.ndarray], Any]] = {
     "strided": lambda rng, names: np.repeat(names, 2)[::2],
     "one label": lambda rng, names: ["a"] * len(names),
     "all different": lambda rng, names: np.arange(len(names)),
+    "pairs": lambda rng, names: np.arange(len(names)) // 2,
     "one alone": lambda rng, names: np.arange(len(names)) == 0,
     "long text": lambda rng, names: [str(name) * 500 for name in names],
     "odd text": lambda rng, names: [pick(rng, ODD_TEXT) for _ in names],

@@ -152,10 +152,8 @@ COMMANDS: dict[str, tuple[list[str], str | None, str | None]] = {
         "kept",
     ),
     "plot of a map": (["plot", "made.csv", "-o", "map.png"], "map.png", None),
-    "plot of a sweep": (["plot", "finished", "-o", "maps.svg"], "maps.svg", None),
     "evaluate": (["evaluate", "made.csv", "-k", "5", "-o", "table.csv"], "table.csv", None),
     "rerun of a map": (["rerun", "made.csv", "-o", "map.csv"], "map.csv", None),
-    "rerun of a sweep": (["rerun", "finished"], None, "finished"),
     "demo": (["demo", "--jobs", "1", "-o", "demo.png"], "demo.png", None),
 }
 

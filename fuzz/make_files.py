@@ -26,7 +26,7 @@ SWEPT = ["--methods", "joint", "--strengths", "0.5", "-k", "5", "--show", "PC1",
 # Not a word of any message, so that a message with it names the folder.
 SWEEP = "swept17"
 TEXTS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
-MAPS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".npz", ".npy", ".h5ad")
+MAPS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".h5ad")
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,6 @@ def _tables(table: pd.DataFrame) -> dict[str, bytes]:
     named = table.set_index("cell")
     made[".parquet"] = _bytes(named.to_parquet)
     made["-plain.parquet"] = _bytes(table.to_parquet, compression="gzip", use_dictionary=False)
-    made[".feather"] = _bytes(table.to_feather)
-    made["-plain.feather"] = _bytes(
-        table.astype({"type": "category"}).to_feather, compression="uncompressed"
-    )
     made["-semicolons.csv"] = _bytes(table.to_csv, index=False, sep=";", decimal=",")
     return made
 
@@ -146,15 +142,11 @@ def _h5ads(table: pd.DataFrame, X: Any, sparse: Any) -> dict[str, Any]:
 def _labels(folder: Path) -> Iterator[Specimen]:
     table = frame()
     data = {"X.npy": (folder / "cells.npy").read_bytes()}
-    arrays = {name: table[name].fillna("").to_numpy(str) for name in ("batch", "type")}
     made = {
         f"labels{name}": content
         for name, content in _tables(table[["cell", "batch", "type"]]).items()
     }
-    made |= {
-        "labels.npz": _bytes(np.savez, **arrays),
-        "labels.npy": _bytes(np.save, arrays["batch"]),
-    }
+    made["labels.npy"] = _bytes(np.save, table["batch"].fillna("").to_numpy(str))
     for name, content in made.items():
         yield Specimen(name, "labels", name, {name: content, **data}, (name,))
 

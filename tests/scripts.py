@@ -19,7 +19,8 @@ def import_from(folder: str) -> Iterator[Callable[[str], ModuleType]]:
     with pytest.MonkeyPatch.context() as patch:
         for name in names:
             patch.delitem(sys.modules, name, raising=False)
-        patch.syspath_prepend(ROOT)  # pictures of the site use formulas of the tests
+        patch.syspath_prepend(ROOT)
+        patch.syspath_prepend(ROOT / "tests")  # pictures of the site use formulas of the tests
         patch.syspath_prepend(ROOT / folder)
         yield importlib.import_module
         for name in names:

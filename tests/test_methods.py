@@ -69,7 +69,7 @@ def test_levels_pass_through_the_grid(name: str) -> None:
 
 def test_the_knob_has_a_default() -> None:
     found = {name: knob_value({**DEFAULTS, "method": name}) for name in METHODS}
-    expected = {"joint": 0.6, "revised": 1e-4, "balanced": 1.0, "original": 0.1, "tsne": None}
+    expected = {"joint": 0.7, "revised": 1e-4, "balanced": 1.0, "original": 0.1, "tsne": None}
     assert found == expected
     assert knob_value({**DEFAULTS, "strength": 0.0}) == 0
     assert knob_value({**DEFAULTS, "strength": {"a": 1}}) == {"a": 1}

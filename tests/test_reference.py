@@ -438,10 +438,12 @@ class TestEvaluation:
         assert formulas.rnx_area(exchanged, line, None, 2) == pytest.approx(-0.25)
         assert formulas.adjusted_jaccard(exchanged, line, None, 2) == pytest.approx(2 / 3)
 
-    def test_lisi_by_hand(self) -> None:
-        # All in one place: three neighbours weigh the same, two of one label and one of another.
-        values = formulas.lisi_values(np.zeros((4, 1)), np.array([0, 0, 0, 1]), 1)
-        assert values.tolist() == pytest.approx([1.8, 1.8, 1.8, 1.0])
-        # The unlabelled neighbour counts for nothing, and has no value itself.
-        values = formulas.lisi_values(np.zeros((4, 1)), np.array([0, 0, -1, 1]), 1)
-        np.testing.assert_allclose(values, [2, 2, np.nan, 1])
+    def test_rnx_within_by_hand(self) -> None:
+        # The type of 0, 1 and 2 is exchanged as above, that of 10 to 12 is kept; 99 has no type.
+        map_, line = [[0], [2], [1], [10], [11], [12], [99]], [[0], [1], [2], [10], [11], [12], [9]]
+        types = np.array([0, 0, 0, 1, 1, 1, -1])
+        # One neighbour of two: right for point 2, wrong for 0; the tie of 1 goes to 0.
+        kept = formulas.adjusted_rnx_values(map_[:3], line[:3], None, 1)
+        expected = (kept.sum() + 3) / 6
+        assert formulas.rnx_within(map_, line, None, types, 30) == pytest.approx(expected)
+        assert expected < 1

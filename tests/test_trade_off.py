@@ -25,7 +25,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "revised r": {"method": "revised", "bandwidth": "r"},
     "revised p": {"method": "revised", "bandwidth": "p"},
     "balanced": {"method": "balanced"},
-    "joint": {"method": "joint"},
+    "joint": {"method": "joint", "align": "none"},
     "revised p + below": {"method": "revised", "bandwidth": "p", "beta": 0.1},
     "balanced + below": {"method": "balanced", "strength": 0.5},
 }

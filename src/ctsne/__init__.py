@@ -15,16 +15,7 @@ from ctsne._core import set_maker
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from ctsne import (
-        datasets,
-        distributed,
-        evaluate,
-        labels,
-        pl,
-        report,
-        sweep,
-        tl,
-    )
+    from ctsne import datasets, distributed, evaluate, labels, pl, report, sweep, tl
     from ctsne.estimator import ConditionalTSNE, load
     from ctsne.placing.place import Placement
 

@@ -16,15 +16,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ctsne._core import page_html
 from ctsne._core.checks import (
     check_count,
+    check_data,
     check_finite,
     check_jobs,
-    check_matrix,
     check_names,
     check_same_rows,
 )
 from ctsne._core.components import Projection
 from ctsne._core.messages import warn
 from ctsne._core.progress import Report
+from ctsne.fit.advice import Advice, advise
 from ctsne.fit.fit import Fit
 from ctsne.fit.memory import check_memory
 from ctsne.fit.progress import StageLog
@@ -35,12 +36,12 @@ from ctsne.layout import Layout
 from ctsne.methods import is_used
 from ctsne.placing import place as placing
 from ctsne.placing.build import LazyReference, source_of
-from ctsne.placing.extend import check_extendable, moved_distance, start_extended
+from ctsne.placing.extend import moved_distance, start_extended
 from ctsne.placing.place import Placement
 from ctsne.placing.reference import Reference
-from ctsne.placing.request import Request
+from ctsne.placing.request import Request, check_request
 from ctsne.settings import Parameters, check_settings, knob_by_column
-from ctsne.storage.model import read_model, restore_attributes, state_of, write_model
+from ctsne.storage.model import read_model, write_model
 from ctsne.storage.record import Record, record_of
 
 NOT_KEPT = "it was loaded from a file, which does not keep the similarities; fit again to get them"
@@ -77,7 +78,7 @@ class ConditionalTSNE(
         the same map.
     strength : float or mapping of label to float, optional
         For ``"joint"`` and ``"balanced"``: how strongly to condition, from 0 (not at all) to 1.
-        Larger values mix more and keep fewer neighbours. The default is 0.6 for ``"joint"`` and 1
+        Larger values mix more and keep fewer neighbours. The default is 0.7 for ``"joint"`` and 1
         for ``"balanced"``. With several label columns, this and all other numbers per label are
         one for all columns, or a mapping of column name to a number or to a mapping of label to
         number; a column with strength 0 is left out.
@@ -85,12 +86,13 @@ class ConditionalTSNE(
         The paper's parameter, in (0, 1]; smaller values condition more strongly, 1 not at all: the
         weight of same-label similarities for ``"revised"`` (default 1e-4), and of different-label
         pairs in the map for ``"original"`` (default 0.1).
-    align : {"none", "mutual", "local", "mean", "auto"} or array of shape (n, d'), default="none"
+    align : {"none", "mutual", "local", "mean", "auto"} or array of shape (n, d'), optional
         The space in which points of different labels are compared. Points of the same label are
         always compared in ``X``. ``"mutual"`` shifts each label towards its mutual nearest
-        neighbours in other labels, ``"local"`` lets that shift vary from place to place,
-        ``"mean"`` subtracts each label's mean, and ``"auto"`` picks the best of none, mutual and
-        mean. An array is a representation with one row per point, for example from Harmony or scVI.
+        neighbours in other labels, ``"local"`` (the default of ``"joint"``) lets that shift vary
+        from place to place, ``"mean"`` subtracts each label's mean, ``"auto"`` picks the best of
+        these three, and ``"none"`` (the default of other methods) uses ``X`` as it is. An array is
+        a representation with one row per point, for example from Harmony or scVI.
         With several label columns, their combinations are aligned with each other.
     odds : float or mapping of label to float, optional
         How many times more strongly two points with the same label repel each other in the map than
@@ -175,8 +177,8 @@ class ConditionalTSNE(
     are factored out together, each with its own strength: two points attract each other by the
     product of what each column gives. If one column is nested in another, such as donors in
     technologies, points that differ in the outer column differ in the inner one too, so the inner
-    one is mixed at least as far as the outer. If you interrupt the
-    iterations with Ctrl-C, or the callback fails, the current map is kept.
+    one is mixed at least as far as the outer. If you interrupt the iterations with Ctrl-C, or the
+    callback fails, the current map is kept.
 
     Examples
     --------
@@ -215,9 +217,9 @@ class ConditionalTSNE(
         >>> data = make_synthetic(300, random_state=0)
         >>> model = ConditionalTSNE(n_iter=100, random_state=0).fit(data.X, labels=data.known)
         >>> model.labels_.columns[0].names, model.strength_
-        (('blue', 'orange'), 0.6)
+        (('blue', 'orange'), 0.7)
         """
-        matrix = check_matrix(X)
+        matrix = check_data(X)
         for column in given_columns(labels):
             check_same_rows(X, column)
         check_same_rows(X, self.align, argument="align")
@@ -261,16 +263,46 @@ class ConditionalTSNE(
         Returns
         -------
         ndarray of float32, shape (n, n_components)
+        """
+        return self.fit(X, y, labels=labels).embedding_
+
+    def advise(self, *, other: Mapping[str, ArrayLike] | None = None) -> Advice | None:
+        """Say which labels stay apart in the map, why, and which change would help.
+
+        If a change can help, a short run estimates the mixing it would reach.
+
+        Parameters
+        ----------
+        other : mapping of name to array-like of shape (n,), optional
+            Labels to look for. They say where labels stay apart: "mostly T cells".
+
+        Returns
+        -------
+        Advice or None
+            Its ``lines()`` are for reading; ``apart``, ``cause``, ``change`` and ``reaches`` for
+            programs. None without labels, or if a mixing was requested.
 
         Examples
         --------
         >>> from ctsne import ConditionalTSNE
         >>> from ctsne.datasets import make_synthetic
         >>> data = make_synthetic(300, random_state=0)
-        >>> ConditionalTSNE(n_iter=100).fit_transform(data.X, labels=data.known).shape
-        (300, 2)
+        >>> model = ConditionalTSNE(n_iter=300, random_state=0).fit(data.X, labels=data.known)
+        >>> model.advise().lines()
+        ['all labels are mixed to 0.8 of random or more']
         """
-        return self.fit(X, y, labels=labels).embedding_
+        check_is_fitted(self)
+        source = self._lazy_reference.source
+        if source is None:
+            raise ValueError(f"advise has nothing to go by: {NOT_KEPT}")
+        return advise(
+            self.embedding_,
+            source.settings,
+            source.features,
+            source.aligned(),
+            matched=self.diagnostics_.column_matched,
+            other=other,
+        )
 
     def resume(self, n_iter: int) -> Self:
         """Continue the last run, with its momentum.
@@ -345,10 +377,10 @@ class ConditionalTSNE(
         --------
         >>> from ctsne import ConditionalTSNE
         >>> from ctsne.datasets import make_synthetic
-        >>> data = make_synthetic(300, random_state=0)
+        >>> data = make_synthetic(400, random_state=0)
         >>> model = ConditionalTSNE(n_iter=100, random_state=0)
-        >>> model = model.fit(data.X[:200], labels=data.known[:200])
-        >>> placed = model.place(data.X[200:], labels=data.known[200:])
+        >>> model = model.fit(data.X[:300], labels=data.known[:300])
+        >>> placed = model.place(data.X[300:], labels=data.known[300:])
         >>> placed.embedding.shape, bool(placed.far.mean() < 0.02)
         ((100, 2), True)
         """
@@ -374,16 +406,6 @@ class ConditionalTSNE(
         Returns
         -------
         ndarray of float32, shape (m, n_components)
-
-        Examples
-        --------
-        >>> from ctsne import ConditionalTSNE
-        >>> from ctsne.datasets import make_synthetic
-        >>> data = make_synthetic(300, random_state=0)
-        >>> model = ConditionalTSNE(n_iter=100, random_state=0)
-        >>> model = model.fit(data.X[:200], labels=data.known[:200])
-        >>> model.transform(data.X[200:], labels=data.known[200:]).shape
-        (100, 2)
         """
         return self.place(X, labels, aligned=aligned, perplexity=perplexity).embedding
 
@@ -420,15 +442,19 @@ class ConditionalTSNE(
         --------
         >>> from ctsne import ConditionalTSNE
         >>> from ctsne.datasets import make_synthetic
-        >>> data = make_synthetic(300, random_state=0)
+        >>> data = make_synthetic(400, random_state=0)
         >>> model = ConditionalTSNE(n_iter=400, random_state=0)
-        >>> model = model.fit(data.X[:200], labels=data.known[:200])
-        >>> model = model.extend(data.X[200:], labels=data.known[200:], n_iter=50)
+        >>> model = model.fit(data.X[:300], labels=data.known[:300])
+        >>> model = model.extend(data.X[300:], labels=data.known[300:], n_iter=50)
         >>> model.embedding_.shape, model.procrustes_ < 0.1
-        ((300, 2), True)
+        ((400, 2), True)
         """
         check_is_fitted(self)
-        check_extendable(self.metric)
+        if self.metric == "precomputed":
+            raise ValueError(
+                'extend needs features, but metric="precomputed" has only distances to the points '
+                "of the map, not those between new points; fit a new map, or use place"
+            )
         count = check_count(n_iter, "n_iter", low=1)
         request, n_jobs = self._checked(X, labels, aligned), check_jobs(self.n_jobs)
         reference = self._reference
@@ -451,7 +477,7 @@ class ConditionalTSNE(
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file, to place new points later or elsewhere.
+        """Write the fitted model to a file for :func:`ctsne.load`, to place new points elsewhere.
 
         The file is not a pickle, so it is safe to load one from others. It holds the parameters,
         the map, labels and diagnostics, and everything that :meth:`place` needs, but not the
@@ -467,24 +493,6 @@ class ConditionalTSNE(
         -----
         Labels that are text, numbers, booleans or dates keep their type; others become text. A
         callback and a ``RandomState`` are not stored.
-
-        See Also
-        --------
-        ctsne.load
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import ctsne
-        >>> from ctsne.datasets import make_synthetic
-        >>> data = make_synthetic(300, random_state=0)
-        >>> model = ctsne.ConditionalTSNE(n_iter=100).fit(data.X, labels=data.known)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save(Path(folder) / "model.ctsne")
-        ...     again = ctsne.load(Path(folder) / "model.ctsne")
-        ...     again.transform(data.X[:50], data.known[:50]).shape
-        (50, 2)
         """
         save_model(self, path)
 
@@ -537,13 +545,13 @@ class ConditionalTSNE(
 
     @property
     def _reference(self) -> Reference:
-        n_jobs = check_jobs(self.n_jobs)
-        return self._lazy_reference.get(self.embedding_, self.diagnostics_, n_jobs)
+        jobs = check_jobs(self.n_jobs)
+        return self._lazy_reference.get(self.embedding_, self.diagnostics_, jobs)
 
     def _checked(self, X: Any, labels: Any, *more: Any) -> Request:
         """Check new points before anything is computed."""
         check_is_fitted(self)
-        return placing.check_points(self, self._lazy_reference.known, X, labels, *more)
+        return check_request(self, self._lazy_reference.known, X, labels, *more)
 
     @property
     def _n_features_out(self) -> int:
@@ -586,10 +594,9 @@ def place_in(
     after_part: Report | None = None,
 ) -> Placement:
     """Place new points, those of new labels moved by given shifts (:func:`new_label_shifts`)."""
-    request = model._checked(X, labels, aligned, perplexity)
-    given, n_jobs = shifts or {}, check_jobs(model.n_jobs)
+    request, n_jobs = model._checked(X, labels, aligned, perplexity), check_jobs(model.n_jobs)
     return placing.place(
-        model._reference, request, shifts=given, n_jobs=n_jobs, after_part=after_part
+        model._reference, request, shifts=shifts or {}, n_jobs=n_jobs, after_part=after_part
     )
 
 
@@ -602,10 +609,7 @@ def new_label_shifts(model: ConditionalTSNE, X: Any, labels: Any) -> dict[Any, A
 def model_of_map(
     parameters: Mapping[str, Any], matrix: Any, labels: Any, positions: Any
 ) -> ConditionalTSNE:
-    """Return the model of a finished map, given its parameters, checked features and labels.
-
-    Neighbours and similarities are computed again, the map is not.
-    """
+    """Return the model of a finished map: similarities are computed again, the map is not."""
     model = ConditionalTSNE(**parameters)
     known = _encoded(labels, matrix.shape[0])
     embedding = np.ascontiguousarray(positions, np.float32)
@@ -621,7 +625,7 @@ def model_of_map(
 def save_model(model: ConditionalTSNE, path: object, *, record: Record | None = None) -> None:
     """Write a fitted model to a file, with a record of how it was made."""
     check_is_fitted(model)
-    write_model(path, state_of(model, model._reference, record or record_of(model)))
+    write_model(path, model, model._reference, record or record_of(model))
 
 
 def load(path: str | os.PathLike[str]) -> ConditionalTSNE:
@@ -644,20 +648,16 @@ def load(path: str | os.PathLike[str]) -> ConditionalTSNE:
 
     Examples
     --------
-    >>> import tempfile
-    >>> from pathlib import Path
     >>> import ctsne
     >>> from ctsne.datasets import make_synthetic
     >>> data = make_synthetic(300, random_state=0)
-    >>> model = ctsne.ConditionalTSNE(n_iter=100).fit(data.X, labels=data.known)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(Path(folder) / "model.ctsne")
-    ...     again = ctsne.load(Path(folder) / "model.ctsne")
-    >>> again.method, again.labels_.names, again.embedding_.shape
-    ('joint', ('label',), (300, 2))
+    >>> ctsne.ConditionalTSNE(n_iter=100).fit(data.X, labels=data.known).save("model.ctsne")
+    >>> ctsne.load("model.ctsne").transform(data.X[:50], data.known[:50]).shape
+    (50, 2)
     """
-    state = read_model(path)
-    model = ConditionalTSNE(**state.record.parameters)
-    restore_attributes(model, state)
-    model._lazy_reference, model._record = LazyReference(None, state.reference), state.record
+    record, reference, attributes = read_model(path)
+    model = ConditionalTSNE(**record.parameters)
+    for name, value in attributes.items():
+        setattr(model, name, value)
+    model._lazy_reference, model._record = LazyReference(None, reference), record
     return model

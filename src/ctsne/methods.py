@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import log10
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.vocabulary import JOINT_LENGTH
@@ -33,6 +34,7 @@ class Method:
     grid: tuple[float, ...]  # values of the knob for a sweep, the weakest first
     short_grid: tuple[float, ...]  # fewer of them, for a first look at several methods
     splits_neighbors: bool  # searches a list of neighbours per pattern of labels that differ
+    align: str = "none"  # how points with other labels are aligned by default
     # Neighbours that are searched, and that get a similarity, in units of the perplexity.
     list_length: float = 3
     row_length: float = 3
@@ -132,10 +134,11 @@ _TABLE = (
         title="joint",
         color="#D9432F",
         knob="strength",
-        default=0.6,
+        default=0.7,
         grid=_STRENGTHS,
         short_grid=_STRENGTHS[::2],
         splits_neighbors=True,
+        align="local",
         list_length=2 * JOINT_LENGTH,
         row_length=JOINT_LENGTH,
         uses=("align",),
@@ -180,7 +183,7 @@ _TABLE = (
         splits_neighbors=False,
         lengths=_paper_lengths,
         affinities=_plain,
-        beta_low=lambda settings: settings.knob,
+        beta_low=attrgetter("knob"),
     ),
     Method(
         name="tsne",
@@ -211,6 +214,13 @@ def is_used(name: str, parameters: Mapping[str, Any]) -> bool:
     if name == method.knob and not method.splits_neighbors and map_given:
         return False  # the knob conditions only the map, and odds or beta_low replaces it there
     return name not in _SELECTIVE or name == method.knob or name in method.uses
+
+
+def align_value(given: Mapping[str, Any]) -> Any:
+    """Return the alignment: the one given, or the method's default, which needs features."""
+    if given["align"] is not None:
+        return given["align"]
+    return "none" if given["metric"] == "precomputed" else METHODS[given["method"]].align
 
 
 def users_of(name: str) -> list[str]:

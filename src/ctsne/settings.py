@@ -33,7 +33,7 @@ from ctsne.labels import Labels
 from ctsne.layout import Schedule
 from ctsne.layout.descent import Callback
 from ctsne.layout.repulsion import check_dof
-from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, Method, is_used, users_of
+from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, Method, align_value, is_used, users_of
 from ctsne.neighbors.alignment import check_align
 from ctsne.neighbors.patterns import alike_counts
 
@@ -56,7 +56,7 @@ class Parameters:
     mixing: GivenNumbers = None
     strength: GivenNumbers = None
     beta: GivenNumbers = None
-    align: str | ArrayLike = "none"
+    align: str | ArrayLike | None = None
     odds: GivenNumbers = None
     beta_low: GivenNumbers = None
     bandwidth: str = "r"
@@ -190,7 +190,7 @@ def check_settings(
     mixing = _check_mixing(given, method, labels)
     knobs = _check_knobs(given, labels)
     beta_low = _check_beta_low(given, labels)
-    align = check_align(given["align"], n, metric)
+    align = check_align(align_value(given), n, metric)
     settings = Settings(
         method=method,
         labels=labels,
@@ -360,6 +360,7 @@ def _with_usable_labels(settings: Settings, *, y_given: bool) -> tuple[Settings,
             f'no labels given, so method="{method.name}" has nothing to factor out: this is plain '
             f't-SNE. Pass labels=... to fit, or method="tsne" if that is what you want.{hint}'
         )
+    labels.refuse_identifiers()
     usable = [place for place, column in enumerate(labels.columns) if column.n_labels >= 2]
     empty = [
         f"{name} ({column.describe()})"

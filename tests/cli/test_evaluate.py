@@ -55,7 +55,7 @@ def test_measures_are_those_that_embed_reports(
     monkeypatch.chdir(tmp_path)
     X = frame.filter(like="PC").to_numpy()
     frame[["batch", "type"]].to_csv("labels.csv", index=False)
-    words = ["--label-file", "labels.csv", "-o", "map.npz", *quick]
+    words = ["--label-file", "labels.csv", "-o", "map.csv", *quick]
     words += ["--method", "tsne"] if kind == "tsne" else ["--labels", "batch", "--other", "type"]
     if kind in ("precomputed", "graph"):
         X = cdist(X, X)
@@ -68,7 +68,7 @@ def test_measures_are_those_that_embed_reports(
     name = "X.npz" if kind in ("sparse", "graph") else "X.npy"
     reported = run_json("embed", name, *words)["measures"]
     other = [] if kind == "tsne" else ["--other", "type"]
-    rows = run_json("evaluate", "map.npz", *other)["measures"]
+    rows = run_json("evaluate", "map.csv", *other)["measures"]
     compared = 0
     for row in rows:
         prefix = "other_" if row["label"] == "type" else ""
@@ -76,7 +76,7 @@ def test_measures_are_those_that_embed_reports(
         if measure in reported:
             assert row["value"] == reported[measure], measure
             compared += 1
-    assert compared == {"tsne": 1, "aligned": 11}.get(kind, 10)
+    assert compared == {"tsne": 1, "precomputed": 8, "graph": 8}.get(kind, 10)
     assert (reported["rnx"] is None) == (kind == "graph")
 
 
@@ -110,6 +110,7 @@ def test_data_that_have_changed(made: str, frame: pd.DataFrame, fail: Run) -> No
         ("map.csv --other batch", "'batch' is already the label to factor out"),
         ("map.csv -o table.doc", "must end in one of .csv, .tsv"),
         ("map.csv -k 500", "k must be"),
+        ("map.csv --standard", "--standard needs --other"),
         ("map.csv -o map.csv", "would replace the input map.csv"),
         ("map.csv -o cells.csv", "would replace the input cells.csv"),
     ],
@@ -134,3 +135,50 @@ def test_a_map_without_its_settings(made: str, fail: Run) -> None:
     Path("map.csv.json").unlink()
     assert "no record of how it was made: map.csv.json is missing" in fail("evaluate map.csv")
     assert np.isfinite(read_map(made).embedding).all()
+
+
+@pytest.fixture
+def others(frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A file with maps and a representation that ctsne did not make."""
+    import anndata
+
+    monkeypatch.chdir(tmp_path)
+    X = frame.filter(like="PC").to_numpy()
+    adata = anndata.AnnData(X, obs=frame[["batch", "type"]].set_axis(frame["cell"]))
+    adata.obsm.update({"X_pca": X, "X_umap": X[:, :2], "scvi": X[:, :7]})
+    adata.write_h5ad("cells.h5ad")
+    return "cells.h5ad"
+
+
+@pytest.mark.parametrize(("key", "columns"), [("umap", 2), ("X_umap", 2), ("scvi", 7)])
+def test_any_entry_of_obsm_is_measured(
+    key: str, columns: int, others: str, frame: pd.DataFrame, run_json: RunJson
+) -> None:
+    words = ["--key", key, "--labels", "batch", "--other", "type"]
+    content = run_json("evaluate", others, *words)
+    X = frame.filter(like="PC").to_numpy()
+    expected = evaluate(X[:, :columns].astype(np.float32), X, frame["batch"], other=frame["type"])
+    found = [row["value"] for row in content["measures"]]
+    assert found == pytest.approx(expected["value"].tolist())
+    assert {row["label"] for row in content["measures"]} == {"batch", "type", None}
+
+
+def test_maps_of_others_that_cannot_be_measured(others: str, fail: Run) -> None:
+    assert "'X_pca', 'X_umap', 'scvi'" in fail(f"evaluate {others}").replace('"', "'")
+    assert "did you mean 'X_umap'?" in fail(f"evaluate {others} --key umpa")
+    assert "no column 'bach'" in fail(f"evaluate {others} --key umap --labels bach")
+    assert "--standard needs --labels" in fail(
+        f"evaluate {others} --key umap --other type --standard"
+    )
+
+
+@pytest.mark.slow
+def test_standard_measures_of_a_map(others: str, run_json: RunJson, run: Run) -> None:
+    pytest.importorskip("scib_metrics")
+    words = f"evaluate {others} --key umap --labels batch --other type --standard -k 10 20"
+    rows = {row["measure"]: row for row in run_json(*words.split())["measures"]}
+    assert {"value", "tsne", "data"} <= rows["scib_total"].keys()
+    assert rows["scib_bio_conservation"]["label"] == "type"
+    assert rows["scib_kbet"]["label"] == "batch"
+    # Once, whatever the number of neighbourhood sizes.
+    assert run(words).count("scib_total") == 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ctsne.cli.sweep import check_folder, move_folder, read_folder
+from ctsne.cli.sweep import check_folder, read_folder
 from ctsne.storage.record import Record
 
 KEPT_MAP = f"map-{'0' * 32}.npz"
@@ -18,7 +18,7 @@ KEPT_MAP = f"map-{'0' * 32}.npz"
         ("table.csv", "mine"),
         ("settings.json", '{"theme": "dark"}'),
         ("settings.json", Record("ctsne embed", {}).to_json()),
-        ("columns.feather", ""),
+        ("columns.parquet", ""),
         ("sweep.npz", ""),
         ("map-of-town.npz", ""),
         ("notes.txt", ""),
@@ -46,22 +46,6 @@ def test_empty_folders_are_free(tmp_path: Path) -> None:
     check_folder(tmp_path / "new")
 
 
-def test_moving_keeps_what_is_not_replaced(tmp_path: Path) -> None:
-    new, target = tmp_path / "new", tmp_path / "target"
-    for folder, content in ((new, "new"), (target, "old")):
-        folder.mkdir()
-        (folder / "settings.json").write_text(content)
-    (target / "notes.txt").write_text("mine")
-    move_folder(new, target)
-    assert {each.name: each.read_text() for each in target.iterdir()} == {
-        "settings.json": "new",
-        "notes.txt": "mine",
-    }
-    assert not new.exists()
-    move_folder(target, new)
-    assert (new / "notes.txt").exists() and not target.exists()
-
-
 def test_what_is_not_finished_is_told_apart(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="holds no finished sweep; make one"):
         read_folder(tmp_path)
@@ -73,7 +57,7 @@ def test_what_is_not_finished_is_told_apart(tmp_path: Path) -> None:
         read_folder(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["table.csv", "sweep.npz", "columns.feather"])
+@pytest.mark.parametrize("name", ["table.csv", "sweep.npz", "columns.parquet"])
 def test_what_cannot_be_replaced_is_refused_first(name: str, tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text(Record("ctsne sweep", {}).to_json())
     (tmp_path / name).mkdir()

@@ -6,47 +6,23 @@ import shlex
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne.cli.info import label_columns, label_to_see, missing_labels, report_command
+from ctsne.cli.info import missing_labels, report_command
 from ctsne.cli.main import main, make_parser
 
 Run = Callable[..., str]
 
-NO_READING = dict.fromkeys(("label_file", "use_rep", "layer", "features", "index", "join_on"), None)
+NO_READING = dict.fromkeys(("label_file", "use_rep", "layer", "features", "index"), None)
 
 
 def next_commands(text: str) -> list[list[str]]:
     """Return the commands that a result ends with."""
     lines = [line for line in text.splitlines() if line.startswith("next, ")]
     return [shlex.split(line.partition(": ")[2]) for line in lines]
-
-
-def test_columns_that_could_be_labels() -> None:
-    n = 100
-    columns: dict[str, Any] = {
-        "celltype": pd.Series(np.arange(n) % 7).map("type {}".format),
-        "sex": np.array(["f", "m"])[np.arange(n) % 2],
-        "donor": pd.Series(np.arange(n) % 4).map("d{}".format).mask(np.arange(n) < 5),
-        "plate": np.arange(n) % 3,
-        "cell": pd.Series(np.arange(n)).map("c{}".format),
-        "n_counts": np.arange(n) % 25 * 7,
-        "score": np.linspace(0, 1, n),
-        "one": np.full(n, "a"),
-    }
-    found = label_columns(columns)
-    assert [*found] == ["plate", "donor", "sex", "n_counts", "celltype"]
-    assert found["donor"].n_missing == 5
-    assert label_to_see([*found]) == "celltype" and label_to_see(["donor"]) is None
-
-
-def test_a_column_that_is_no_label_is_passed_over() -> None:
-    mixed = pd.Series([[1], [2]] * 10, dtype=object)
-    assert label_columns({"lists": mixed, "batch": np.arange(20) % 2}).keys() == {"batch"}
 
 
 def test_a_missing_label_names_the_columns(cells: str) -> None:
@@ -70,13 +46,13 @@ def test_names_are_quoted() -> None:
     assert command == "ctsne report 'my cells.csv' --labels 'batch id' -o 'a b.html'"
 
 
-@pytest.mark.parametrize("output", ["my map.csv", "map.npz", "map.npy", "cells.csv.gz"])
+@pytest.mark.parametrize("output", ["my map.csv", "cells.csv.gz"])
 def test_a_map_ends_with_commands_that_work(output: str, cells: str, run: Run) -> None:
     text = run(f"embed cells.csv --labels batch -o '{output}'")
     draw, compare = next_commands(text)
     stem = output.partition(".")[0]
     assert draw[:2] == ["ctsne", "plot"] and draw[draw.index("-o") + 1] == f"{stem}.png"
-    assert ("--color" in draw) == (output != "map.npy")  # positions alone have no columns
+    assert "--color" in draw
     assert main(draw[1:]) == 0 and Path(f"{stem}.png").is_file()
     assert compare[:3] == ["ctsne", "report", cells] and "--perplexity" in compare
     assert make_parser().parse_args(compare[1:]).output == f"{stem}-strengths.html"

@@ -37,11 +37,11 @@ def test_help_teaches_by_example(arguments: str, capsys: pytest.CaptureFixture[s
         ([], "required"),
         (["dance"], "dance"),
         (["demo", "--colour"], "--colour"),
-        (["demo", "--seed", "one"], "must be a whole number, got 'one'"),
-        (["demo", "--seed", "-1"], "must be from 0 to"),
-        (["demo", "--seed", str(2**32)], "must be from 0 to"),
-        (["demo", "--jobs", "0"], "must be 1 or more, or -1 for all"),
-        (["demo", "--jobs", "-2"], "must be 1 or more, or -1 for all"),
+        (["demo", "--seed", "one"], "must be a whole number from 0 to"),
+        (["demo", "--seed", "-1"], "must be a whole number from 0 to"),
+        (["demo", "--seed", str(2**32)], "must be a whole number from 0 to"),
+        (["demo", "--jobs", "0"], "must be a number of threads from 1 up, or -1"),
+        (["demo", "--jobs", "-2"], "must be a number of threads from 1 up, or -1"),
         (["demo", "--out", "a.png"], "--out"),
     ],
 )
@@ -229,7 +229,7 @@ def test_the_path_to_a_decision_can_be_typed() -> None:
         ("embed x.csv --method jiont", "got 'jiont'; did you mean joint?"),
         ("embed x.csv --init pac", "got 'pac'; did you mean pca?"),
         ("embed --labels a x.csv -o y.csv", "INPUT (put INPUT first, before"),
-        ("plot x -o a.png --kind tradeoff", "did you mean trade-off?"),
+        ("plot x -o a.png --width singel", "did you mean single?"),
     ],
 )
 def test_a_misspelt_name_suggests_the_right_one(arguments: str, hint: str, fail: Run) -> None:

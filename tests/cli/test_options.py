@@ -98,7 +98,7 @@ def test_what_is_no_number_for_labels(texts: str, message: str) -> None:
     [
         ("--perplexity many", "--perplexity: must be a number, got 'many'"),
         ("--seed 1.5", "--seed: must be a whole number"),
-        ("--jobs 0", "--jobs: must be 1 or more"),
+        ("--jobs 0", "--jobs: must be a number of threads"),
         ("--pca x", "--pca: must be one of auto, none, or a whole number; got 'x'"),
         ("--beta a=1 a=2", "--beta: names 'a' twice"),
         ("--align mutal", "--align: must be one of none, mutual, local, mean, auto; got"),

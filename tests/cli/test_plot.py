@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ctsne.cli import plot
@@ -57,18 +58,19 @@ def test_a_panel_for_each_colour(made: str, run_json: RunJson) -> None:
 def test_positions_alone_are_drawn_without_colour(
     cells: str, quick: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["embed", cells, "--labels", "batch", "type", "-o", "map.npy", *quick]) == 0
-    assert main(["plot", "map.npy", "-o", "map.png"]) == 0
+    assert main(["embed", cells, "--labels", "batch", "type", "-o", "map.csv", *quick]) == 0
+    pd.read_csv("map.csv")[["ctsne_1", "ctsne_2"]].to_csv("map.csv", index=False)
+    assert main(["plot", "map.csv", "-o", "map.png"]) == 0
     told = capsys.readouterr().err
-    assert "map.npy has no column 'batch' to colour by; choose one with --color" in told
+    assert "map.csv has no column 'batch' to colour by; choose one with --color" in told
     assert Path("map.png").read_bytes().startswith(STARTS[".png"])
 
 
 def test_three_dimensions_are_seen_from_one_side(
     cells: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run("embed cells.csv --labels batch -o map.npz --dimensions 3")
-    flat = read_map("map.npz").embedding[:, :2]
+    run("embed cells.csv --labels batch -o map.csv --dimensions 3")
+    flat = read_map("map.csv").embedding[:, :2]
     drawn: list[Any] = []
 
     def draw(*arguments: Any, **options: Any) -> Any:
@@ -76,18 +78,9 @@ def test_three_dimensions_are_seen_from_one_side(
         return drawn[0]
 
     monkeypatch.setattr(plot, "draw_map", draw)
-    run("plot map.npz -o map.png")
+    run("plot map.csv -o map.png")
     (points,) = drawn[0].axes[0].collections
     assert {*map(tuple, np.asarray(points.get_offsets()))} == {*map(tuple, flat.astype(float))}
-
-
-@pytest.mark.parametrize("kind", ["maps", "measures", "trade-off"])
-def test_pictures_of_a_sweep_need_no_data(kind: str, swept: str, run: Run) -> None:
-    Path("cells.csv").unlink()
-    run(f"plot out -o a.png --kind {kind} --color type")
-    assert Path("a.png").read_bytes().startswith(STARTS[".png"])
-    command = f"ctsne plot out -o a.png --color type{'' if kind == 'maps' else f' --kind {kind}'}"
-    assert command.encode() in Path("a.png").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -95,22 +88,15 @@ def test_pictures_of_a_sweep_need_no_data(kind: str, swept: str, run: Run) -> No
     [
         ("map.csv -o a.png --color tpye", "did you mean 'type'?"),
         ("map.csv -o a.png --shape tpye", "did you mean 'type'?"),
-        ("map.csv -o a.png --kind measures", "is for the folder of a sweep"),
+        (". -o a.png", "is a folder, not a file"),
         ("map.csv -o a.gif", "must end in one of .png, .svg, .pdf"),
         ("cells.csv -o a.png", "not a map"),
         ("no.csv -o a.png", "there is no file no.csv"),
-        ("empty.npy -o a.png", "empty.npy has 0 points"),
     ],
 )
 def test_what_cannot_work(arguments: str, message: str, made: str, fail: Run) -> None:
-    np.save("empty.npy", np.zeros((0, 2), np.float32))
-    Path("empty.npy.json").write_bytes(Path("map.csv.json").read_bytes())
     assert message in fail(f"plot {arguments}")
     assert not list(Path().glob("*.png"))
-
-
-def test_one_colour_for_many_maps(swept: str, fail: Run) -> None:
-    assert "one colour" in fail("plot out -o a.png --color type batch")
 
 
 def figure_of(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
@@ -160,25 +146,3 @@ def test_a_wrong_width(made: str, fail: Run) -> None:
     assert "must be one of single, double, or a number in mm" in told and "double?" in told
     assert "a number of millimetres from 40" in fail("plot map.csv -o a.png --width 4")
     assert not Path("a.png").exists()
-
-
-def test_measures_share_a_legend(swept: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    legends: list[Any] = []
-    save = plot.save_picture
-
-    def keep(figure: Any, *arguments: Any, **options: Any) -> None:
-        legends.extend(ax.get_legend() for ax in figure.axes)
-        labels.extend(ax.get_ylabel() for ax in figure.axes)
-        save(figure, *arguments, **options)
-
-    labels: list[str] = []
-    monkeypatch.setattr(plot, "save_picture", keep)
-    run("plot out -o a.png --kind measures")
-    assert len(legends) == 6 and len([each for each in legends if each is not None]) == 1
-    assert labels[::2] == ["mixing of batch", "neighbours kept", "mixing of type"]
-    (legend,) = (each for each in legends if each is not None)
-    assert [text.get_text() for text in legend.get_texts()] == [
-        "balanced",
-        "revised",
-        "random labels",
-    ]

@@ -77,12 +77,6 @@ def test_the_commands_on_the_page_make_its_maps(
         assert made["measures"]["kl_divergence"] == pytest.approx(swept.measures["kl_divergence"])
 
 
-def test_maps_on_a_path_are_not_promised_again(cells: str, run: Run) -> None:
-    run(f"report cells.csv --labels batch -o page.html --path {GRID}")
-    for command in part_of("page.html", "commands"):
-        assert command.endswith("  # from its own start, so it may differ")
-
-
 def test_features_to_colour_by_travel_with_the_sweep(
     cells: str, run: Run, run_json: RunJson
 ) -> None:
@@ -134,7 +128,7 @@ def test_json(cells: str, run: Run, run_json: RunJson) -> None:
         ("own.html --labels batch -o own.html", "would replace the input own.html"),
         ("empty -o page.html", "holds no finished sweep"),
         ("empty --labels batch -o page.html", "--labels has no effect on a fin"),
-        ("empty --perplexity 5 --path -o p.html", "--path, --perplexity have"),
+        ("empty --perplexity 5 --pca 3 -o p.html", "--perplexity, --pca have"),
         ("emptyy -o page.html --labels a", "there is no file emptyy"),
         ("emptyy -o page.html", "there is no file emptyy; did you mean empty?"),
     ],

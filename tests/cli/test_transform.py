@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,9 +51,7 @@ def test_points_are_placed_as_in_python(model: str, frame: pd.DataFrame, run: Ru
     assert f"of {NEW} (farther than" in out
 
 
-@pytest.mark.parametrize(
-    "name", ["placed.csv", "placed.parquet", "placed.npz", "placed.npy", "placed.h5ad"]
-)
+@pytest.mark.parametrize("name", ["placed.csv", "placed.parquet", "placed.h5ad"])
 def test_every_format_and_rerun(model: str, run: Run, run_json: Any, name: str) -> None:
     run(f"transform model.ctsne new.csv -o {name} --perplexity 4")
     record = read_record(name)
@@ -135,14 +132,6 @@ def test_one_point_is_enough(model: str, frame: pd.DataFrame, run: Run) -> None:
     assert read_map("placed.csv").embedding.shape == (1, 2)
 
 
-def test_a_page(model: str, run: Run) -> None:
-    out = run("transform model.ctsne new.csv -o placed.csv --page page.html")
-    assert "page: page.html" in out
-    text = Path("page.html").read_text("utf-8")
-    assert '"placed":{"points":30,"reference":90,' in text
-    assert "ctsne transform model.ctsne new.csv" in text
-
-
 def test_columns_are_found_by_name(model: str, frame: pd.DataFrame, fail: Run) -> None:
     new = frame[-NEW:].rename(columns={"PC3": "other"})
     new.to_csv("new.csv", index=False)
@@ -153,9 +142,9 @@ def test_columns_are_found_by_name(model: str, frame: pd.DataFrame, fail: Run) -
 def test_arrays_are_found_by_number(model: str, frame: pd.DataFrame, run: Run, fail: Run) -> None:
     X = frame[-NEW:].filter(like="PC").to_numpy()
     np.save("new.npy", X)
-    run("transform model.ctsne new.npy -o placed.npy -q")
+    run("transform model.ctsne new.npy -o placed.csv -q")
     np.save("new.npy", X[:, :4])
-    message = fail("transform model.ctsne new.npy -o placed.npy")
+    message = fail("transform model.ctsne new.npy -o placed.csv")
     assert "new.npy has 4 columns" in message and "the model was made from 10" in message
 
 
@@ -182,10 +171,10 @@ def test_into_an_h5ad(
     run(f"{words} --use-rep X --model genes.ctsne")
     new[:, ::-1].copy().write_h5ad("shuffled.h5ad")
     for name in ("new", "shuffled"):
-        run(f"transform genes.ctsne {name}.h5ad -o {name}.npy -q")
-    assert np.array_equal(np.load("new.npy"), np.load("shuffled.npy"))
+        run(f"transform genes.ctsne {name}.h5ad -o {name}.csv -q")
+    assert np.array_equal(read_map("new.csv").embedding, read_map("shuffled.csv").embedding)
     new[:, 2:].copy().write_h5ad("fewer.h5ad")
-    message = fail("transform genes.ctsne fewer.h5ad -o x.npy")
+    message = fail("transform genes.ctsne fewer.h5ad -o x.csv")
     assert "fewer.h5ad lacks 2 of the 10 columns that the model was made from: '0', '1'" in message
 
 
@@ -241,31 +230,23 @@ def test_the_model_changes_nothing_about_the_map(cells: str, run: Run) -> None:
 def test_info_of_a_model(model: str, run: Run, run_json: Any) -> None:
     out = run("info model.ctsne")
     for line in (
-        "map        90 points in 2 dimensions",
-        "method     joint, strength 0.6",
+        "map        model.ctsne (90 points in 2 dimensions, ",
+        "method     joint, strength 0.7",
         "data       10 numeric columns of cells.csv",
         "made by    ctsne embed cells.csv",
         "columns    10: 'PC1', ",
     ):
         assert line in out
-    assert run_json("info model.ctsne")["model"] == model
+    assert run_json("info model.ctsne")["file"] == model
     assert "labels     batch: 2 labels (" in out
 
 
 def test_settings_of_a_stranger_are_only_a_proposal(model: str, run: Run, fail: Run) -> None:
     run("transform model.ctsne new.csv -o placed.csv")
+    assert "made by    ctsne transform model.ctsne new.csv --labels batch\n" in run(
+        "info placed.csv"
+    )
     record = json.loads(Path("placed.csv.json").read_text())
     record["inputs"].pop()
     Path("placed.csv.json").write_text(json.dumps(record))
     assert "do not name all files" in fail("rerun placed.csv")
-
-
-def test_a_page_does_not_begin_with_the_names_of_points(
-    model: str, frame: pd.DataFrame, run: Run
-) -> None:
-    frame[-NEW:].drop(columns="batch").to_csv("new.csv", index=False)  # the first column is "cell"
-    run("transform model.ctsne new.csv -o placed.csv --page page.html")
-    facts = re.search(r'id="ctsne-facts">(.*?)</script>', Path("page.html").read_text("utf-8"))
-    assert facts is not None
-    names = [each["name"] for each in json.loads(facts[1])["columns"]]
-    assert names.index("type") < names.index("cell")

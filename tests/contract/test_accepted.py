@@ -160,10 +160,11 @@ def test_far_from_the_origin(kind: str, offset: float) -> None:
     np.testing.assert_array_equal(found.indices, expected.indices)
     np.testing.assert_array_equal(found.distances, expected.distances)
     for method in METHODS:
-        model = make(method=method).fit(shifted, labels=LABELS)
-        check_map(model, 120)
-        plain = make(method=method).fit(X, labels=LABELS)
-        np.testing.assert_allclose(model.embedding_, plain.embedding_, rtol=1e-3, atol=1e-3)
+        # Distances on this grid have ties, which rounding breaks once points are aligned.
+        models = [make(method=method, align=how) for how in (None, "none")]
+        check_map(models[0].fit(shifted, labels=LABELS), 120)
+        found_map, plain = (models[1].fit_transform(each, labels=LABELS) for each in (shifted, X))
+        np.testing.assert_allclose(found_map, plain, rtol=1e-3, atol=1e-3)
     assert laplacian(shifted, LABELS, k=5) == laplacian(X, LABELS, k=5)
     assert adjusted_rnx(X, shifted, LABELS, k=5) == adjusted_rnx(shifted, X, LABELS, k=5) == 1
 
@@ -251,12 +252,12 @@ def test_the_whole_range_of_perplexities(method: str, perplexity: float) -> None
     "labels",
     [
         ["alone", *["a", "b"] * 59, "c"],
-        list(range(120)),
+        [i // 2 for i in range(120)],
         [None if i % 3 else label for i, label in enumerate(LABELS)],
         ["a", "b", *[None] * 118],
         [NAN if i % 2 else float(i % 3) for i in range(120)],
     ],
-    ids=["one member", "as many as points", "missing", "two labelled", "NaN"],
+    ids=["one member", "pairs", "missing", "two labelled", "NaN"],
 )
 def test_labels_of_any_size(method: str, beta_low: Any, labels: Any) -> None:
     model = make(method=method, beta_low=beta_low).fit(X, labels=labels)
@@ -301,7 +302,7 @@ def test_many_labels_on_many_points() -> None:
     for method in ("original", "revised", "balanced", "joint"):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*labels ha.* too few points")
-            model = make(method=method, n_iter=5).fit(table, labels=np.arange(n))
+            model = make(method=method, n_iter=5).fit(table, labels=np.arange(n) // 2)
         check_map(model, n)
 
 
@@ -361,6 +362,7 @@ def test_odd_distances_work(method: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:mixing=0.5 was not reached")
+@pytest.mark.filterwarnings("ignore:mixing=.* is not possible")
 def test_nothing_given_is_changed() -> None:
     rng = np.random.default_rng(0)
     given = {

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from ctsne import ConditionalTSNE
 from ctsne.evaluate import (
+    evaluate,
     mixing_by_label,
-    private_populations,
 )
 from ctsne.labels import combine_columns, encode_column
 from ctsne.pl import maps
@@ -61,7 +61,6 @@ BAD_PARAMETERS: list[tuple[str, Any, str]] = [
     ("align", np.full((120, 2), 1j), "real numbers"),
     ("align", sp.csr_array(X), "dense"),
     ("align", [[1.0], [1.0, 2.0]], "equal length"),
-    ("align", None, "shape"),
     ("beta", {"blue": 0.1}, "has none for 'orange'"),
     ("beta", {"blue": 0.1, "organe": 0.1}, "'organe'.*did you mean 'orange'"),
     ("beta", {"blue": 0.1, "orange": 0}, r"beta\['orange'\] must be a number above 0"),
@@ -154,6 +153,21 @@ def test_two_ways_to_say_the_same_are_refused(method: str, parameters: dict[str,
     check_refused(lambda: make(method=method, **parameters).fit(X, labels=LABELS), "odds", says)
 
 
+@pytest.mark.parametrize(
+    "labels", [np.arange(120), {"batch": LABELS, "cell": [f"c{max(i, 9)}" for i in range(120)]}]
+)
+@pytest.mark.usefixtures("_no_work")
+def test_identifiers_are_refused_as_labels(labels: Any) -> None:
+    says = r"1[12]\d different values for 120 points, so it identifies points"
+    small = make(n_iter=5)
+    for call in (
+        lambda: small.fit(X, labels=labels),
+        lambda: sweep(X, labels, {"strength": [0]}, estimator=small, progress=False),
+        lambda: evaluate(X[:, :2], X, labels),
+    ):
+        check_refused(call, "labels", says)
+
+
 @pytest.mark.parametrize("align", ["mutual", "local", "mean", "auto", X])
 @pytest.mark.parametrize("method", ["joint", "revised", "balanced"])
 @pytest.mark.usefixtures("_no_work")
@@ -215,7 +229,6 @@ WRONG: tuple[tuple[str, Callable[[], object]], ...] = (
     ("columns", lambda: combine_columns(1.5)),
     ("columns", lambda: combine_columns(np.array(3))),
     ("columns", lambda: combine_columns([])),
-    ("k", lambda: private_populations(X[:6], SIX, SIX, k="a")),
     ("k", lambda: mixing_by_label(X[:6], SIX, k="a")),
     ("callback", lambda: make(callback=lambda step, loss: None).fit(X, labels=LABELS)),
     ("folder", lambda: sweep(X, LABELS, {"strength": [1]}, folder=0.5)),

@@ -74,6 +74,7 @@ def test_threads_of_a_map_follow_the_worker(
     same_maps(found, expected)
 
 
+@pytest.mark.filterwarnings("ignore:mixing=.* was not reached")  # in so few iterations
 def test_estimators_run_on_workers(client: Any) -> None:
     model = ConditionalTSNE(perplexity=20, n_iter=60, mixing=0.6, random_state=0)
     fitted = client.submit(model.fit, DATA.X, labels=DATA.known).result()

@@ -76,8 +76,9 @@ def test_odds_and_beta() -> None:
 def test_commuting_score() -> None:
     labels = encode_column(_labels())
     Z = align_points(X, labels, "mutual")
-    graphs = []
-    for places, wanted in ((X, ~DIFFER & ~np.eye(N, dtype=bool)), (Z, DIFFER)):
+    graphs, labelled = [], labels.codes >= 0
+    same = ~DIFFER & ~np.eye(N, dtype=bool) & labelled & labelled[:, None]
+    for places, wanted in ((X, same), (Z, DIFFER)):
         far = np.where(wanted, ((places[:, None] - places) ** 2).sum(axis=2), np.inf)
         listed = np.zeros((N, N), bool)
         for i, row in enumerate(np.argsort(far, axis=1, kind="stable")[:, :25]):

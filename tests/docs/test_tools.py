@@ -137,6 +137,6 @@ def test_the_page_on_citing_has_a_paragraph(tool: Tool, tmp_path: Path) -> None:
     assert (tmp_path / "citing-references.txt").read_text().count("> ") == 3
     assert (tmp_path / "citing-bibtex.txt").read_text().count("\n@") == 3
     text = (tmp_path / "citing-paragraph.txt").read_text()
-    assert text.startswith("> A two-dimensional map of 600 points was computed by conditional")
+    assert text.startswith("> A map of 600 points in 2 dimensions was computed by conditional")
     assert "found by a search for 0.7 of random mixing" in text
     assert (tmp_path / "files" / "CITATION.cff").is_file()

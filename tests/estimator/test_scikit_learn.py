@@ -79,8 +79,8 @@ def test_attributes(data: Synthetic) -> None:
     assert abs(model.affinities_ - model.affinities_.T).max() == 0
     assert len(model.diagnostics_.sigma) == len(model.diagnostics_.reached) == 300
     assert model.diagnostics_.matched is not None and len(model.diagnostics_.matched) == 300
-    assert model.diagnostics_.alignment == "none" and not model.diagnostics_.alignment_scores
-    assert (model.strength_, model.beta_, model.mixing_) == (0.6, None, None)
+    assert model.diagnostics_.alignment == "local" and not model.diagnostics_.alignment_scores
+    assert (model.strength_, model.beta_, model.mixing_) == (0.7, None, None)
     assert model.labels_ is not None and model.labels_.combined.names == ("blue", "orange")
     assert not hasattr(model, "feature_names_in_")
 

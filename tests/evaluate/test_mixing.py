@@ -1,4 +1,4 @@
-"""Measures of the labels nearby: Laplacian score, mixing, LISI, accuracy, private populations."""
+"""Measures of the labels nearby: Laplacian score, mixing, accuracy."""
 
 from __future__ import annotations
 
@@ -9,20 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.evaluate import (
     expected_laplacian,
-    expected_lisi,
     knn_accuracy,
     laplacian,
-    lisi,
     map_neighbors,
     mixing,
     mixing_by_label,
-    private_populations,
     sample_points,
 )
 
@@ -72,7 +68,6 @@ def test_laplacian_by_hand() -> None:
 def test_random_labels_give_the_expected_scores() -> None:
     embedding, labels = RNG.normal(size=(3000, 2)), RNG.choice(3, 3000, p=[0.6, 0.3, 0.1])
     assert laplacian(embedding, labels) == pytest.approx(expected_laplacian(labels), abs=0.01)
-    assert lisi(embedding, labels) == pytest.approx(expected_lisi(labels), rel=0.05)
     assert mixing(embedding, labels) == pytest.approx(1, abs=0.05)
 
 
@@ -154,54 +149,8 @@ def test_many_points_are_measured_by_a_sample(monkeypatch: pytest.MonkeyPatch) -
     assert {"a", "b", "c"} <= set(mixing_by_label(MAP, rare)) <= {"a", "b", "c", "rare"}
 
 
-# LISI
-
-
-@settings(max_examples=50)
-@given(cases(smallest=5, largest=30), st.floats(0, 1))
-def test_lisi_agrees_with_the_reference(case: Case, share: float) -> None:
-    perplexity = 1 + share * ((len(case.codes) - 2) / 3 - 1)
-    expected = formulas.lisi_values(case.embedding, case.codes, perplexity)
-    values = lisi(case.embedding, case.labels, perplexity=perplexity, pointwise=True)
-    np.testing.assert_allclose(values, expected, rtol=1e-4)
-    there = expected[~np.isnan(expected)]
-    mean = there.mean() if len(there) else np.nan
-    value = lisi(case.embedding, case.labels, perplexity=perplexity)
-    assert value == pytest.approx(mean, rel=1e-4, nan_ok=True)
-
-
-def test_lisi_agrees_with_harmony() -> None:
-    harmonypy = pytest.importorskip("harmonypy")
-    labels = RNG.integers(0, 4, 600)
-    embedding = RNG.normal(size=(600, 2)) + 0.7 * labels[:, None]
-    expected = harmonypy.compute_lisi(embedding, {"batch": labels}, ["batch"], 30)[:, 0]
-    np.testing.assert_allclose(lisi(embedding, labels, pointwise=True), expected, atol=1e-4)
-    values = lisi(embedding, labels, pointwise=True, sample=100)
-    np.testing.assert_allclose(values, expected[sample_points(600, 100)], atol=1e-4)
-    assert lisi(map_neighbors(embedding), labels) == pytest.approx(expected.mean(), abs=1e-5)
-
-
-def test_lisi_of_one_label_and_of_even_mixing() -> None:
-    # All points in one place: three neighbours of equal weight, two of one label.
-    assert lisi(np.zeros((8, 2)), ["a"] * 8, perplexity=1) == 1
-    values = lisi(np.zeros((8, 2)), list("aaabbbbb"), perplexity=1, pointwise=True)
-    assert values.tolist() == pytest.approx([1.8] * 3 + [1.0] * 5)
-    assert expected_lisi([*"abab", None]) == 2
-    assert math.isnan(expected_lisi([None]))
-    assert math.isnan(lisi(np.zeros((8, 2)), [None] * 8, perplexity=1))
-
-
 def test_what_is_refused() -> None:
-    few: dict[str, Any] = {"embedding": [[0.0]] * 4, "labels": list("abab")}
-    for argument, changes in (
-        ("perplexity", {"perplexity": 0.5}),
-        ("perplexity", {"perplexity": 7}),
-        ("at least 5 points", few),
-    ):
-        given = {"embedding": np.eye(20), "labels": ["a"] * 20, "perplexity": 2, **changes}
-        with pytest.raises(ValueError, match=argument):
-            lisi(**given)
-    for measure in (laplacian, mixing, mixing_by_label, lisi):
+    for measure in (laplacian, mixing, mixing_by_label):
         for labels in (None, LABELS[:-1]):
             with pytest.raises((TypeError, ValueError), match="label"):
                 measure(MAP, labels)
@@ -241,33 +190,3 @@ def test_accuracy_by_hand() -> None:
     values = knn_accuracy(LINE, ["a", None, "a", "b"], k=2, pointwise=True)
     np.testing.assert_array_equal(values, [1, np.nan, 1, 0])
     assert math.isnan(knn_accuracy(LINE, [None] * 4, k=2))
-
-
-# Private populations
-
-
-def test_only_types_under_one_label_are_private() -> None:
-    Y, labels = MAP[:90], np.arange(90) % 2
-    types = np.where(np.arange(90) < 30, "shared", np.where(labels == 0, "left", "right"))
-    found = {
-        population.kind: population for population in private_populations(Y, labels, types, k=5)
-    }
-    assert set(found) == {"left", "right"}
-    assert found["left"].label == 0 and found["left"].points == 30
-    near = map_neighbors(Y, k=5).indices[types == "left"]
-    assert found["left"].wrong == pytest.approx((types[near] != "left").mean())
-
-
-def test_a_population_by_itself_has_no_wrong_neighbours() -> None:
-    Y, own = MAP[:100].copy(), np.arange(100) < 40
-    Y[own] += 50
-    labels = np.where(own, "a", np.array(["a", "b"])[np.arange(100) % 2])
-    (found,) = private_populations(Y, labels, np.where(own, "own", "shared"), k=10)
-    assert found == ("own", "a", 40, 0.0)
-
-
-def test_points_without_label_or_type_belong_to_no_population() -> None:
-    types = [None, "t", "t", "u", "u", "u"]
-    labels = ["a", "a", None, "b", "b", "a"]
-    found = private_populations([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], labels, types, k=1)
-    assert [(private.kind, private.label, private.points) for private in found] == [("t", "a", 1)]

@@ -373,11 +373,11 @@ def test_variants_are_compared_where_both_can_be_read() -> None:
         }
         for variant, values in {
             constants.AS_IS: [(0.4, 0.6), (0.8, 0.4)],
-            "reach .4": [(0.4, 0.5), (0.6, 0.4)],
+            "shares .65 of the way": [(0.4, 0.5), (0.6, 0.4)],
         }.items()
         for mixed, kept in values
     ]
-    found = constants.differences(pd.DataFrame(rows), "reach .4")
+    found = constants.differences(pd.DataFrame(rows), "shares .65 of the way")
     assert found["level"].tolist() == [0.5]
     assert found["rnx"].tolist() == pytest.approx([0.45 - 0.55])
     assert found["other_laplacian"].tolist() == pytest.approx([0.0])

@@ -78,15 +78,17 @@ def test_lines_go_from_no_conditioning_to_the_strongest() -> None:
 def test_sections_have_an_order() -> None:
     names = run.experiments()
     assert names[:5] == [f"figure{number}" for number in range(1, 6)]
-    assert names[5:11] == [
+    assert names[5:13] == [
         "real",
         "real_tables",
         "constants",
         "alignment",
         "private",
         "targets",
+        "suggestion",
+        "standard",
     ]
-    assert names[11:] == ["clustering", "held_out", "reference_embedding", "columns"]
+    assert names[13:] == ["clustering", "held_out", "reference_embedding", "columns"]
 
 
 def test_table() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,9 @@ from ctsne.settings import DEFAULTS, check_settings
 def without_counterparts(matched: Any, labels: Labels, **parameters: Any) -> str | None:
     """Ask for the warning of a map with these numbers."""
     X = np.random.default_rng(0).normal(size=(len(matched), 2))
-    settings = check_settings({**DEFAULTS, "perplexity": 5, **parameters}, X, labels)
-    diagnostics = SimpleNamespace(column_matched={labels.names[0]: matched})
-    affinities: Any = SimpleNamespace(diagnostics=diagnostics)
-    return pipeline.without_counterparts(affinities, settings)
+    given = {**DEFAULTS, "perplexity": 5, "align": "none", **parameters}
+    settings = check_settings(given, X, labels)
+    return pipeline.without_counterparts({labels.names[0]: matched}, settings)
 
 
 def test_which_labels_are_named() -> None:

@@ -76,7 +76,7 @@ def test_estimate_is_an_upper_bound_near_the_measured_peak(
 
 def estimate(labels: Any = None, **parameters: Any) -> _memory.MapMemory:
     """Estimate the memory of 100,000 points."""
-    parameters = {"perplexity": 20, "pca": None, **parameters}
+    parameters = {"perplexity": 20, "pca": None, "align": "none", **parameters}
     labels = np.arange(20_000) % 2 if labels is None else labels
     X = np.random.default_rng(0).random((len(labels), 60))
     model = ConditionalTSNE(**parameters)

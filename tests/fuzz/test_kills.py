@@ -19,15 +19,15 @@ def kills(fuzz: Any) -> Any:
 
 @pytest.mark.slow
 def test_nothing_breaks(kills: Any, tmp_path: Path) -> None:
-    (job,) = kills.make_jobs(tmp_path / "valid", "embed to .npy", workers=1)
-    assert job.after["map.npy"] != job.before["map.npy"]
+    (job,) = kills.make_jobs(tmp_path / "valid", "embed to .parquet", workers=1)
+    assert job.after["map.parquet"] != job.before["map.parquet"]
     for number, kind in enumerate(kills.SIGNALS):
         rng = np.random.default_rng(number)
         result, fault = kills.disturb(job, kind, rng, tmp_path / "case")
         assert result in kills.RESULTS[:3], fault
     # Another result than the old or the new one is found.
     for state in ("before", "after"):
-        files = {**getattr(job, state), "map.npy": b"other"}
+        files = {**getattr(job, state), "map.parquet": b"other"}
         job = replace(job, **{state: files})
     result, fault = kills.disturb(job, "interrupt", np.random.default_rng(0), tmp_path / "case")
     assert (result, "neither" in fault or "belong" in fault) == ("broken", True)

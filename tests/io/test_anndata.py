@@ -56,7 +56,7 @@ def test_any_part(
         part = adata.obsm[options["use_rep"]]
     expected = part.toarray() if hasattr(part, "toarray") else np.asarray(part)
     found = data.X.toarray() if hasattr(data.X, "toarray") else data.X
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(found, expected.astype(np.float32))
     assert str(data.source) == source and data.features[:2] == features
     assert getattr(data.X, "format", "csr") == "csr"
 

@@ -96,15 +96,13 @@ def test_pickles_are_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     np.savez("labels.npz", X=X, batch=harm, good=np.arange(5))
     data = read_data("labels.npz")
     assert list(data.columns) == ["good"]
-    assert data.notes == ("skipped Python objects: 'batch' (save them with .astype(str))",)
-    message = r"'batch' in .* holds Python objects \(a pickle\).*save it with batch\.astype\(str\)"
+    assert data.notes[0].startswith("skipped Python objects: 'batch' (save text with .astype(str)")
+    message = r"'batch' in .* holds Python objects \(a pickle\).*save text with \.astype\(str\)"
     refused(message, read_data, "labels.npz", labels=["batch"])
-    np.save("X.npy", X)
-    refused(message, read_data, "X.npy", labels=["batch"], label_file="labels.npz")
     np.savez("matrix.npz", X=harm, batch=np.arange(5))
     np.save("matrix.npy", harm)
     for name in ("matrix.npz", "matrix.npy"):
-        refused(r"a pickle.*save text as labels\.astype\(str\)", read_data, name)
+        refused(r"a pickle.*save text with \.astype\(str\)", read_data, name)
     assert not Path("unpickled").exists()
 
 
@@ -230,7 +228,7 @@ def test_sparse_matrices_that_lie(change: dict[str, object], tmp_path: Path) -> 
 def test_sparse_matrices_of_every_format(kind: str, of: str, tmp_path: Path) -> None:
     X = sp.random(12, 6, 0.4, random_state=0)
     sp.save_npz(tmp_path / "a.npz", getattr(sp, f"{kind}_{of}")(X))
-    assert np.array_equal(read_data(tmp_path / "a.npz").X.toarray(), X.toarray())
+    assert np.array_equal(read_data(tmp_path / "a.npz").X.toarray(), X.toarray().astype("f4"))
 
 
 def test_an_archive_larger_than_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame.to_csv(folder / "t.csv", index=False)
     frame.to_csv(folder / "t.tsv.gz", index=False, sep="\t")
     frame.to_parquet(folder / "t.parquet")
-    frame.to_feather(folder / "t.feather")
     np.savez_compressed(folder / "t.npz", X=X, batch=np.array(["u", "v"] * (N // 2)))
     sp.save_npz(folder / "s.npz", sp.random(N, 8, 0.3, "csr", random_state=rng))
     np.save(folder / "t.npy", X)
@@ -48,9 +47,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     adata.obsm["X_pca"] = X
     adata.write_h5ad(folder / "t.h5ad", compression="gzip")
     data = read_data(folder / "t.h5ad")
-    for name in ("m.csv", "m.npz", "m.npy", "m.feather", "m.parquet", "m.h5ad"):
+    for name in ("m.csv", "m.tsv.gz", "m.parquet", "m.h5ad"):
         store(folder / name, X[:, :2], data)
-    write_columns(folder / "columns.feather", {"batch": frame["batch"]}, names=None)
+    write_columns(folder / "columns.parquet", {"batch": frame["batch"]}, names=None)
     return folder
 
 
@@ -76,14 +75,13 @@ def settings_of(path: Path) -> object:
 
 
 READERS: list[tuple[str, str, Callable[[Path], object]]] = [
-    *((name, name, read_data) for name in ("t.csv", "t.tsv.gz", "t.parquet", "t.feather", "t.npz")),
+    *((name, name, read_data) for name in ("t.csv", "t.tsv.gz", "t.parquet", "t.npz")),
     *((name, name, read_data) for name in ("s.npz", "t.npy", "t.h5ad")),
-    *((name, name, labels_of) for name in ("t.csv", "t.parquet", "t.feather", "t.npz")),
-    *((name, name, read_map) for name in ("m.csv", "m.npz", "m.npy", "m.feather", "m.h5ad")),
-    *((name, name, settings_of) for name in ("m.npz", "m.feather", "m.parquet", "m.h5ad")),
+    *((name, name, labels_of) for name in ("t.csv", "t.parquet")),
+    *((name, name, read_map) for name in ("m.csv", "m.tsv.gz", "m.parquet", "m.h5ad")),
+    *((name, name, settings_of) for name in ("m.parquet", "m.h5ad")),
     ("m.csv.json", "m.csv", read_map),
-    ("m.npy.json", "m.npy", read_map),
-    ("columns.feather", "columns.feather", read_columns),
+    ("columns.parquet", "columns.parquet", read_columns),
 ]
 
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
+from ctsne.io import read_data
 from ctsne.io.dataset import first_difference, looks_like_counts, matching
 from ctsne.io.tables import folded
 from ctsne.labels import combine_columns
@@ -107,3 +111,29 @@ ARE_NOT = {
 @pytest.mark.parametrize("name", [*ARE, *ARE_NOT])
 def test_raw_counts_are_told_from_other_whole_numbers(name: str) -> None:
     assert looks_like_counts({**ARE, **ARE_NOT}[name]) == (name in ARE)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (lambda X: X, np.float32),
+        (lambda X: X.astype(np.float32).astype(np.float64), np.float32),
+        (lambda X: np.rint(1000 * X), np.float32),  # counts, exactly
+        (lambda X: 1e-12 * X, np.float32),
+        (lambda X: np.where(X > 0, X, 0.1), np.float32),  # many ties
+        (lambda X: np.exp(20 * X), np.float64),  # many orders of magnitude
+        (lambda X: X + 1e6, np.float64),
+        (lambda X: X + 1e6 * (np.arange(len(X)) % 2)[:, None], np.float64),  # groups far apart
+        (lambda X: np.column_stack([X, 1.6e9 + 60 * X]), np.float64),  # one column of times
+    ],
+)
+def test_single_precision_where_it_loses_nothing(change: Any, kind: Any, tmp_path: Path) -> None:
+    X = change(np.random.default_rng(0).normal(size=(700, 4)))
+    names = [f"f{place}" for place in range(X.shape[1])]
+    pd.DataFrame(X, columns=names).to_csv(tmp_path / "a.csv", index=False)
+    np.savez(tmp_path / "a.npz", X=X)
+    for path in (tmp_path / "a.csv", tmp_path / "a.npz"):
+        found = read_data(path).X
+        assert found.dtype == kind
+        np.testing.assert_array_equal(found, X.astype(kind))
+        np.testing.assert_array_equal(read_data(path, fewest=1).X, X)  # new points, as they are

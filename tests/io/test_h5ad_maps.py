@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import errno
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -132,7 +130,7 @@ def test_labels_of_another_file_come_along(cells: Path, tmp_path: Path) -> None:
     labels.write_text(
         ",mine\n" + "".join(f"cell{i},{'ab'[i % 2]}\n" for i in range(1, 12)) + "cell0,\n"
     )
-    write(tmp_path / "map.h5ad", cells, labels=["mine"], label_file=labels, join_on="index")
+    write(tmp_path / "map.h5ad", cells, labels=["mine"], label_file=labels)
     column = anndata.read_h5ad(tmp_path / "map.h5ad").obs["mine"]
     assert column.isna().tolist() == [True] + [False] * 11
     assert column.tolist()[1:3] == ["b", "a"]
@@ -327,32 +325,6 @@ def test_room_is_checked_for_all_that_is_taken(
     diagnostics = dict.fromkeys(KEPT_DIAGNOSTICS, np.ones(12))
     store(tmp_path / "map.h5ad", POSITIONS, data, diagnostics=diagnostics)
     assert max(taken) <= checked[0] < max(taken) + 100_000
-
-
-@pytest.mark.parametrize("source", ["cells.h5ad", "cells.npz"])
-def test_file_systems_that_cannot_reserve_space(
-    cells: Path, tmp_path: Path, source: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    np.savez(tmp_path / "cells.npz", X=POSITIONS)
-    write(tmp_path / "map.h5ad", tmp_path / source)
-    expected = (tmp_path / "map.h5ad").read_bytes()
-
-    def refuse(code: int) -> None:
-        def fail(*_: int) -> None:
-            raise OSError(code, os.strerror(code))
-
-        monkeypatch.setattr(os, "posix_fallocate", fail)
-
-    for code in (errno.EOPNOTSUPP, errno.EINVAL):
-        refuse(code)
-        write(tmp_path / "map.h5ad", tmp_path / source)
-        assert (tmp_path / "map.h5ad").read_bytes() == expected
-    refuse(errno.ENOSPC)
-    with pytest.raises(OSError, match=r"cannot write .*map\.h5ad: No space left on device"):
-        write(tmp_path / "map.h5ad", tmp_path / source)
-    monkeypatch.delattr(os, "posix_fallocate")
-    write(tmp_path / "map.h5ad", tmp_path / source)
-    assert (tmp_path / "map.h5ad").read_bytes() == expected
 
 
 def test_labels_never_take_the_place_of_what_is_there(cells: Path, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ctsne._core.messages import label_text
 from ctsne.io import (
     Dataset,
     read_columns,
@@ -28,7 +27,7 @@ from ctsne.labels import encode_column
 
 from .conftest import RECORD, refused, store
 
-NAMES = ["m.csv", "m.csv.gz", "m.tsv", "m.tsv.gz", "m.parquet", "m.feather", "m.npz", "m.h5ad"]
+NAMES = ["m.csv", "m.csv.gz", "m.tsv", "m.tsv.gz", "m.parquet", "m.h5ad"]
 
 
 def values(n: int) -> np.ndarray:
@@ -69,7 +68,7 @@ def test_every_format_gives_back_the_same(name: str, tmp_path: Path, data: Datas
     assert json.loads(str(found.settings)) == RECORD
 
 
-@pytest.mark.parametrize("name", [*NAMES, "m.npy"])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_same_twice_gives_the_same_bytes(name: str, tmp_path: Path, data: Dataset) -> None:
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder in folders:
@@ -77,19 +76,10 @@ def test_the_same_twice_gives_the_same_bytes(name: str, tmp_path: Path, data: Da
         write(folder / name, data)
     files = [sorted(file.name for file in folder.iterdir()) for folder in folders]
     assert files[0] == files[1]
-    beside = [f"{name}.json"] if name.startswith(("m.csv", "m.tsv", "m.npy")) else []
+    beside = [f"{name}.json"] if name.startswith(("m.csv", "m.tsv")) else []
     assert files[0] == sorted([name, *beside])
     for file in files[0]:
         assert (folders[0] / file).read_bytes() == (folders[1] / file).read_bytes()
-
-
-def test_positions_alone(tmp_path: Path, data: Dataset) -> None:
-    write(tmp_path / "m.npy", data)
-    found = read_map(tmp_path / "m.npy")
-    np.testing.assert_array_equal(np.load(tmp_path / "m.npy"), values(12))
-    assert found.columns == {} and found.names is None and found.settings is not None
-    (tmp_path / "m.npy.json").unlink()
-    refused(r"is not a map .*m\.npy\.json is missing", read_map, tmp_path / "m.npy")
 
 
 @settings(max_examples=25)
@@ -105,7 +95,7 @@ def test_positions_alone(tmp_path: Path, data: Dataset) -> None:
         max_size=3,
     ),
 )
-@pytest.mark.parametrize("name", ["m.csv", "m.tsv.gz", "m.npz"])
+@pytest.mark.parametrize("name", ["m.csv", "m.tsv.gz"])
 def test_bits_and_hostile_text_come_back(
     name: str,
     embedding: np.ndarray,
@@ -181,8 +171,6 @@ def test_unusual_columns_can_be_stored(name: str, tmp_path: Path) -> None:
         "nothing": [None, None, None],
         "lists": pd.Series([[1], [2], None]),
     }
-    if name == "m.npz":  # no reader gives these
-        del columns["complex"], columns["lists"]
     data = Dataset(np.eye(3), ("a", "b", "c"), columns, None, path=tmp_path / "t.csv")
     write(tmp_path / name, data)
     found = read_map(tmp_path / name)
@@ -260,7 +248,7 @@ def test_a_full_disk_is_reported_with_the_name_of_the_file(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-@pytest.mark.parametrize("name", ["m.csv", "m.npy"])
+@pytest.mark.parametrize("name", ["m.csv", "m.tsv.gz"])
 def test_settings_are_written_after_their_map_and_through_no_link(
     name: str, tmp_path: Path, data: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,13 +279,11 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, data: Dataset) -> None:
 
 
 def test_files_that_are_no_maps(tmp_path: Path, data: Dataset) -> None:
-    np.savez(tmp_path / "x.npz", embedding=np.eye(2))
     data_frame = pd.DataFrame({"a": [1.0, 2.0]})
     data_frame.to_parquet(tmp_path / "x.parquet")
-    data_frame.to_feather(tmp_path / "x.feather")
     data_frame.to_csv(tmp_path / "x.csv")
     anndata.AnnData(np.eye(3)).write_h5ad(tmp_path / "x.h5ad")
-    for name in ("x.npz", "x.parquet", "x.feather", "x.csv", "x.h5ad"):
+    for name in ("x.parquet", "x.csv", "x.h5ad"):
         refused(r"is not a map written by ctsne|no map 'ctsne' in", read_map, tmp_path / name)
         assert read_settings(tmp_path / name, "ctsne") is None
 
@@ -308,7 +294,7 @@ def test_a_table_that_lost_its_companion_is_still_a_map(tmp_path: Path, data: Da
     assert read_map(tmp_path / "m.csv").settings is None
 
 
-@pytest.mark.parametrize("name", ["m.csv", "m.tsv.gz", "m.parquet", "m.feather"])
+@pytest.mark.parametrize("name", ["m.csv", "m.tsv.gz", "m.parquet"])
 @pytest.mark.parametrize("called", ["id", "anything", "b"])
 def test_the_names_of_the_points_keep_their_name(tmp_path: Path, name: str, called: str) -> None:
     names = np.array(["007", "NA", "x"])
@@ -331,38 +317,6 @@ def test_the_name_of_names_is_read(tmp_path: Path) -> None:
     assert read_data(tmp_path / "t.csv").called is None
 
 
-def test_an_npz_map_holds_plain_arrays(tmp_path: Path) -> None:
-    columns = {
-        "whole": np.arange(3),
-        "flag": pd.Series([True, False, True]),
-        "gaps": pd.Series([1, None, 3], dtype="Int64"),
-        "when": pd.Series(pd.to_datetime(["2020-01-02", None, "2021-01-01"])),
-        "ordered": pd.Series(pd.Categorical(["lo", None, "hi"], categories=["lo", "mid", "hi"])),
-        "numbered": pd.Series(pd.Categorical([2, 1, None], categories=[2, 1])),
-        "mixed": [1, "a", None],
-        "names": ["x", "y", "x"],
-        "embedding": ["u", "v", "u"],
-        "a/b": ["p", "q", "p"],
-        "mixed.npy": ["f", "g", "f"],
-    }
-    data = Dataset(np.eye(3), (), columns, np.array(["007", "NA", "z"]), path=Path("t.csv"))
-    target = tmp_path / "m.npz"
-    store(target, np.eye(3), data)
-    with np.load(target, allow_pickle=False) as stored:
-        assert stored["ordered"].tolist() == ["lo", "", "hi"]
-        assert stored["mixed"].dtype.kind == "U" and stored["when"].dtype.kind == "M"
-        assert stored["names"].tolist() == ["007", "NA", "z"]
-    found = read_map(target)
-    assert found.names is not None and found.names.tolist() == ["007", "NA", "z"]
-    renamed = {"names": "names_2", "embedding": "embedding_2"}
-    assert list(found.columns) == [renamed.get(name, name) for name in columns]
-    for name, column in columns.items():
-        before, after = (encode_column(x) for x in (column, found.columns[renamed.get(name, name)]))
-        assert after.n_missing == before.n_missing and after.n_labels == before.n_labels
-        if name != "when":
-            assert {*map(label_text, after.names)} == {*map(label_text, before.names)}
-
-
 def test_columns_keep_their_types(tmp_path: Path) -> None:
     columns = {
         "whole": np.arange(3),
@@ -372,16 +326,16 @@ def test_columns_keep_their_types(tmp_path: Path) -> None:
         "mixed": [1, "a", None],
         "text": ["NA", None, "<b>"],
     }
-    for name in ("a.feather", "b.feather"):
+    for name in ("a.parquet", "b.parquet"):
         write_columns(tmp_path / name, columns, names=np.array(["007", "NA", "z"]))
-    assert (tmp_path / "a.feather").read_bytes() == (tmp_path / "b.feather").read_bytes()
-    again, names = read_columns(tmp_path / "a.feather")
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+    again, names = read_columns(tmp_path / "a.parquet")
     assert names is not None and names.tolist() == ["007", "NA", "z"]
     assert list(again) == list(columns)
     assert again["whole"].dtype == np.int64 and again["gaps"].isna().tolist() == [0, 1, 0]
     assert again["ordered"].cat.categories.tolist() == ["lo", "mid", "hi"]
-    assert again["numbered"].cat.categories.tolist() == [2, 1]
+    assert again["numbered"].tolist()[:2] == [2, 1]  # a parquet file has no such categories
     assert again["mixed"].tolist()[:2] == ["1", "a"] and again["mixed"].isna().tolist()[2]
     assert again["text"].tolist()[::2] == ["NA", "<b>"] and again["text"].isna().tolist()[1]
-    write_columns(tmp_path / "c.feather", columns)
-    assert read_columns(tmp_path / "c.feather")[1] is None
+    write_columns(tmp_path / "c.parquet", columns)
+    assert read_columns(tmp_path / "c.parquet")[1] is None

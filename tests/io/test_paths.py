@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,11 @@ def test_inputs_that_are_none(tmp_path: Path) -> None:
     refused(r"is a sweep; its measures are in .*table.csv$", check_input, tmp_path)
 
 
+@pytest.mark.parametrize("check", [check_input, check_output])
+def test_names_that_would_break_the_line_of_a_message(check: Callable[[str], Path]) -> None:
+    refused(r"control characters; got 'a\\nb\.csv'$", check, "a\nb.csv")
+
+
 def test_outputs_that_cannot_be(tmp_path: Path) -> None:
     assert check_output(str(tmp_path / "map.csv.gz")) == tmp_path / "map.csv.gz"
     refused(r"must end in one of .csv, .*\.h5ad", check_output, tmp_path / "map.png")
@@ -65,7 +71,7 @@ def test_a_missing_package_is_named_before_the_work(
 
 
 def test_a_file_of_others_beside_the_output(tmp_path: Path) -> None:
-    for name in ("map.csv", "map.tsv.gz", "map.npy"):
+    for name in ("map.csv", "map.tsv.gz"):
         beside = tmp_path / f"{name}.json"
         for content in ('{"mine": 1}', "[1]", "no JSON", '{"ctsne provenance": 1}'):
             beside.write_text(content)
@@ -75,8 +81,8 @@ def test_a_file_of_others_beside_the_output(tmp_path: Path) -> None:
                 check_output(tmp_path / name)
         beside.write_text(json.dumps(RECORD))
         check_output(tmp_path / name)
-    (tmp_path / "map.npz.json").write_text("mine")
-    check_output(tmp_path / "map.npz")
+    (tmp_path / "map.parquet.json").write_text("mine")
+    check_output(tmp_path / "map.parquet")
 
 
 def test_files_that_may_have_been_meant(tmp_path: Path) -> None:

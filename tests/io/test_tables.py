@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne.io import Dataset, read_data, read_settings
+from ctsne.io import Dataset, read_data
 from ctsne.io.paths import TEXT_SUFFIXES, suffix_of
 from ctsne.io.tables import folded
 from ctsne.labels import encode_column
@@ -21,7 +21,6 @@ WRITERS = {
     "t.tsv": lambda frame, path: frame.to_csv(path, sep="\t"),
     "t.txt.gz": lambda frame, path: frame.to_csv(path, sep="\t"),
     "t.parquet": lambda frame, path: frame.to_parquet(path),
-    "t.feather": lambda frame, path: frame.to_feather(path),
 }
 
 
@@ -36,7 +35,7 @@ def test_every_format_gives_the_same(name: str, tmp_path: Path, table: pd.DataFr
     WRITERS[name](table, tmp_path / name)
     data = read_data(tmp_path / name, labels=["batch"])
     assert data.features == ("PC1", "PC2") and str(data.source) == "2 numeric columns"
-    np.testing.assert_array_equal(data.X, table[["PC1", "PC2"]].to_numpy())
+    np.testing.assert_array_equal(data.X, table[["PC1", "PC2"]].to_numpy(np.float32))
     assert data.names is not None and data.names.tolist() == table.index.tolist()
     assert list(data.columns) == ["batch", "type"]
     assert (
@@ -209,7 +208,7 @@ def test_separators_at_the_end_of_lines_are_no_column(tmp_path: Path) -> None:
 
 
 def test_files_that_are_something_else(tmp_path: Path) -> None:
-    for name in ("t.parquet", "t.feather", "t.csv.gz"):
+    for name in ("t.parquet", "t.csv.gz"):
         (tmp_path / name).write_bytes(b"this is no such file, is it?")
         refused(f"{name} is not a valid", read_data, tmp_path / name)
     (tmp_path / "t.csv").write_bytes("a,größe\n1,2\n".encode("latin-1"))
@@ -288,14 +287,46 @@ def test_columns_probably_included_by_mistake_are_warned_of(tmp_path: Path) -> N
     assert read_data(tmp_path / "t.csv").warnings == ()
     frame["PC1"] /= 1e5
     frame["n_counts"] = rng.integers(1000, 20000, size=40) + 0.5
-    frame["cluster"] = np.arange(40) % 7
+    frame["umis"] = np.arange(40) * 3
     frame.to_csv(tmp_path / "t.csv", index=False)
     first, second = map(str, read_data(tmp_path / "t.csv").warnings)
     assert first.startswith("column 'n_counts' has 100 % of the variance of all features")
-    assert second.startswith("whole numbers among fractions, included in the map: 'cluster'")
+    assert second.startswith("whole numbers among fractions, included in the map: 'umis'")
     assert all('--features "PC*"' in each for each in (first, second))
     assert read_data(tmp_path / "t.csv", features=["PC*", "n_counts"]).warnings == ()
-    assert len(read_data(tmp_path / "t.csv", labels=["cluster"]).warnings) == 1
+    assert len(read_data(tmp_path / "t.csv", labels=["umis"]).warnings) == 1
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_whole_numbers_that_look_like_clusters_are_not_features(tmp_path: Path, name: str) -> None:
+    file, rows = tmp_path / name, np.arange(60)
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 8))).add_prefix("gene")
+    frame["gene3"] = 0  # not expressed
+    frame["leiden_1"], frame["leiden_2"], frame["leiden_3"] = rows % 7, rows % 3, rows % 9
+    frame["noise"] = np.where(rows % 4 == 0, -1, rows % 2)
+    frame["my plate"] = np.where(rows % 5 == 0, np.nan, rows % 2)  # with gaps
+    codes = [*frame.columns[8:]]
+    write = frame.to_csv if name == "t.csv" else frame.to_parquet
+    write(file, index=False)
+    data = read_data(file)
+    assert data.features == tuple(frame.columns[:8]) and [*data.columns] == codes
+    assert data.column("my plate").isna().sum() == 12
+    (warning,) = data.warnings
+    assert "--features 'gene*' " in str(warning) and "'leiden_1'" in str(warning)
+    chosen = read_data(file, features=["gene*", "noise"])
+    assert chosen.features[-1] == "noise" and chosen.warnings == ()
+    assert read_data(file, labels=codes).warnings == ()
+
+
+def test_whole_numbers_among_whole_numbers_and_other_numbers_are_features(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(4, size=(80, 5)), columns=[*"abcde"])  # answers, pixels
+    frame[["f", "g"]] = rng.normal(size=(80, 2))
+    frame.to_csv(tmp_path / "most.csv", index=False)
+    assert len(read_data(tmp_path / "most.csv").features) == 7
+    frame = frame[["f", "g"]].assign(difference=np.arange(80) % 5 - 2, count=np.arange(80))
+    frame.iloc[::-1].to_csv(tmp_path / "other.csv", index=False)
+    assert len(read_data(tmp_path / "other.csv").features) == 4
 
 
 def test_a_table_of_counts_is_not_warned_of(tmp_path: Path) -> None:
@@ -310,7 +341,7 @@ def test_a_table_of_counts_is_not_warned_of(tmp_path: Path) -> None:
 def test_semicolons(tmp_path: Path, name: str, decimal: str, table: pd.DataFrame) -> None:
     table.to_csv(tmp_path / name, sep=";", decimal=decimal)
     data = read_data(tmp_path / name, labels=["batch"])
-    np.testing.assert_array_equal(data.X, table[["PC1", "PC2"]].to_numpy())
+    np.testing.assert_array_equal(data.X, table[["PC1", "PC2"]].to_numpy(np.float32))
     assert data.names is not None and data.names.tolist() == table.index.tolist()
     assert data.columns["type"].isna().tolist() == table["type"].isna().tolist()
     assert data.labels(["batch", "type"])[2] == "3 | <script>alert('x')</script>"
@@ -372,47 +403,24 @@ def test_line_ends_of_all_kinds(tmp_path: Path) -> None:
     assert data.features == ("a", "b") and data.X.tolist() == [[1, 2.5], [3, 4], [5, 6]]
 
 
-@pytest.mark.parametrize("kind", ["parquet", "feather"])
-def test_tables_longer_than_the_memory(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_longer_than_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import pyarrow
-    import pyarrow.feather
     import pyarrow.parquet
 
-    long = pyarrow.table({"a": pyarrow.nulls(2**22)})
-    if kind == "parquet":
-        pyarrow.parquet.write_table(long, tmp_path / "t.parquet")
-    else:
-        pyarrow.feather.write_feather(long, str(tmp_path / "t.feather"))
-    assert (tmp_path / f"t.{kind}").stat().st_size < 2**14
+    path = tmp_path / "t.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"a": pyarrow.nulls(2**22)}), path)
+    assert path.stat().st_size < 2**14
     monkeypatch.setattr("ctsne._core.files.free_memory", lambda: 2**21)
-    monkeypatch.delattr(getattr(pyarrow, kind), "read_table")  # before it is decompressed
-    refused(rf"t\.{kind} needs about", read_data, tmp_path / f"t.{kind}", error=MemoryError)
+    monkeypatch.delattr(pyarrow.parquet, "read_table")  # before it is decompressed
+    refused(r"t\.parquet needs about", read_data, path, error=MemoryError)
 
 
-@pytest.mark.filterwarnings("ignore:Feather V1:DeprecationWarning")
-def test_the_first_version_of_feather(tmp_path: Path) -> None:
+def test_metadata_of_pandas_that_lie(tmp_path: Path) -> None:
     import pyarrow
-    import pyarrow.feather
-
-    path = tmp_path / "t.feather"
-    pyarrow.feather.write_feather(pyarrow.table({"a": [1.0, 2.0]}), str(path), version=1)
-    assert read_data(path).X.tolist() == [[1], [2]]
-    assert read_settings(path, "ctsne") is None
-
-
-@pytest.mark.parametrize("kind", ["parquet", "feather"])
-def test_metadata_of_pandas_that_lie(kind: str, tmp_path: Path) -> None:
-    import pyarrow
-    import pyarrow.feather
     import pyarrow.parquet
 
     table = pyarrow.Table.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
     for text in (b"{", b"[]", b'{"index_columns": [3]}', b'{"columns": 1}', b"[" * 10**5, b"\xff"):
         hostile = table.replace_schema_metadata({b"pandas": text})
-        if kind == "parquet":
-            pyarrow.parquet.write_table(hostile, tmp_path / "t.parquet")
-        else:
-            pyarrow.feather.write_feather(hostile, str(tmp_path / "t.feather"))
-        refused(rf"t\.{kind} is not a valid {kind} file: .", read_data, tmp_path / f"t.{kind}")
+        pyarrow.parquet.write_table(hostile, tmp_path / "t.parquet")
+        refused(r"t\.parquet is not a valid parquet file: .", read_data, tmp_path / "t.parquet")

@@ -182,3 +182,22 @@ def test_rows_that_do_not_exist_are_refused(rows: Any) -> None:
     for take in (found.take, found.columns[0].take):
         with pytest.raises((TypeError, ValueError), match="must be"):
             take(rows)
+
+
+@given(
+    st.lists(st.integers(1, 3), min_size=1, max_size=60),
+    st.integers(0, 5),
+)
+def test_only_columns_of_values_that_nobody_shares_are_identifiers(
+    sizes: list[int], missing: int
+) -> None:
+    values = [*np.repeat(np.arange(len(sizes)), sizes).tolist(), *[None] * missing]
+    labels = encode_labels({"cell": values})
+    alone = sizes.count(1)
+    expected = sum(sizes) > 20 and sum(sizes) < 1.5 * len(sizes) and alone > len(sizes) / 2
+    assert labels.columns[0].is_identifier == expected
+    assert not encode_labels(values + values).columns[0].is_identifier  # all are shared now
+    if expected:
+        what = f"'cell' has {len(sizes)} different values for {sum(sizes)} points"
+        with pytest.raises(ValueError, match=what):
+            labels.refuse_identifiers()

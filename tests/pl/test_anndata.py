@@ -61,25 +61,6 @@ def test_maps(adata: Any) -> None:
     assert len(pl.maps(adata)) == 1
 
 
-def test_label_mixing(adata: Any) -> None:
-    drawn = pl.label_mixing(adata, "batch", k=5, basis="X_umap")
-    expected = pl.label_mixing(adata.obsm["X_umap"], adata.obs["batch"], k=5)
-    assert_array_equal(image(drawn), image(expected))
-
-
-def test_other_share(adata: Any) -> None:
-    drawn = pl.other_share(adata, "kind", by="batch")
-    words = "weight on other labels"
-    expected = pl.other_share(
-        adata.obs["ctsne_other_share"], adata.obs["kind"], by=adata.obs["batch"], ylabel=words
-    )
-    assert_array_equal(image(drawn), image(expected))
-    own = pl.other_share(adata, "kind", ylabel="mine")
-    assert own.get_ylabel() == "mine"
-    usual = pl.other_share(adata.obs["ctsne_other_share"], adata.obs["kind"])
-    assert usual.get_ylabel() == "share of neighbours with other labels"
-
-
 def legend_colors(ax: Any) -> dict[str, str]:
     legend = ax.get_legend()
     return {
@@ -93,12 +74,6 @@ def test_colours_that_scanpy_has_given_are_kept(adata: Any) -> None:
     assert legend_colors(pl.embedding(adata, "kind")) == scanpys
     assert legend_colors(pl.embedding(adata, ["kind"])) == scanpys
     assert legend_colors(pl.maps(adata, "kind")[0]) == scanpys
-    assert legend_colors(pl.other_share(adata, "batch", by="kind")) == scanpys
-    bars = pl.label_mixing(adata, "kind", k=5).patches
-    assert [plt.matplotlib.colors.to_hex(bar.get_facecolor()) for bar in bars] == [
-        COLORS[0],
-        COLORS[2],
-    ]
     mine = {"a": "#111111", "b": "#222222"}
     assert legend_colors(pl.embedding(adata, "kind", palette=mine)) == {
         "b": "#222222",
@@ -138,12 +113,7 @@ def test_refuses(adata: Any) -> None:
             adata, "btch"
         ),
         "shape: no column 'knd'": lambda: pl.maps(adata, "batch", shape="knd"),
-        "labels: no column 'bach'": lambda: pl.label_mixing(adata, "bach"),
-        "by: no column 'bach'": lambda: pl.other_share(adata, "kind", by="bach"),
         "basis: no map 'tsne' in adata.obsm": lambda: pl.embedding(adata, basis="tsne"),
-        r"no column 'umap_other_share': ctsne.tl.ctsne": lambda: pl.other_share(
-            adata, "kind", basis="umap"
-        ),
     }.items():
         with pytest.raises(ValueError, match=match):
             draw()

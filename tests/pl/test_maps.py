@@ -51,14 +51,6 @@ def test_one_scale_for_numbers() -> None:
     assert axes[1].child_axes[0].get_ylim() == (-1, 5)
 
 
-def test_given_axes_are_used_and_the_rest_left_alone() -> None:
-    figure, grid = plt.subplots(2, 2, layout="constrained")
-    axes = pl.maps(made_up(3), LABELS, axes=grid)
-    assert list(axes) == list(grid.ravel()[:3])
-    assert [ax.get_legend() is not None for ax in grid.ravel()] == [False, True, False, False]
-    assert plt.get_fignums() == [figure.number]
-
-
 def test_notes_lie_between_title_and_map() -> None:
     axes = pl.maps(made_up(2), LABELS, notes=["neighbours kept 0.54, mixing 0.98", "$x$"])
     axes[0].figure.canvas.draw()
@@ -109,8 +101,6 @@ def test_long_titles_stay_within_their_panel() -> None:
         ({"notes": ["one"]}, ValueError, "notes must hold one text for each of 2 maps"),
         ({"notes": "ab"}, ValueError, "notes must hold one text for each of 2 maps"),
         ({"ncols": 0}, ValueError, "ncols must be a whole number of at least 1"),
-        ({"axes": []}, ValueError, "axes must hold one Axes for each of 2 maps, got 0"),
-        ({"axes": [1, 2]}, TypeError, "axes must be a matplotlib Axes"),
     ],
 )
 def test_bad_input_is_refused(

@@ -350,26 +350,3 @@ def test_methods_have_their_colours_in_every_chart(result: SweepResult) -> None:
     assert one.get_linestyle() != other.get_linestyle()
     assert one.get_marker() != other.get_marker()
     assert tsne.get_color() == METHOD_COLORS["tsne"]
-
-
-def test_several_measures_share_one_legend(result: SweepResult) -> None:
-    names = ["mixing", "adjusted_rnx", "other_mixing"]
-    axes = pl.measures(result, names)
-    assert axes.shape == (3, 2)
-    legends = [ax for ax in axes.ravel() if ax.get_legend() is not None]
-    assert legends == [axes[0, 1]]
-    assert legend_of(axes[0, 1]) == ["joint, init random", "balanced", "revised", "random labels"]
-    assert [ax.get_ylabel() for ax in axes[:, 0]] == [
-        "mixing of the label",
-        "neighbours kept",
-        "mixing of the other label",
-    ]
-    assert [ax.get_xlabel() for ax in axes[-1]] == ["strength", "beta"]
-    for row in axes:
-        assert row[0].get_ylim() == row[1].get_ylim() and row[0].get_ylim()[0] <= 0
-    only = pl.measures(result, {"mixing": "mixed", "adjusted_rnx": "kept"}, over="beta")
-    assert only.shape == (2, 1) and [ax.get_ylabel() for ax in only[:, 0]] == ["mixed", "kept"]
-    with pytest.raises(ValueError, match="several measures need axes of their own"):
-        pl.measures(result, names, ax=plt.figure().subplots())
-    with pytest.raises(ValueError, match="no measure 'mixng'"):
-        pl.measures(result, ["mixing", "mixng"])

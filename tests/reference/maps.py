@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from . import neighbors
 from .neighbors import Floats, Integers
-from .similarities import solve_precision
 
 
 def _pair_weights(n: int, weights: Floats | None) -> Floats:
@@ -105,6 +104,23 @@ def adjusted_rnx(embedding: ArrayLike, X: ArrayLike, codes: Integers | None, k: 
     return _mean(adjusted_rnx_values(embedding, X, codes, k))
 
 
+def rnx_within(
+    embedding: ArrayLike, X: ArrayLike, codes: Integers | None, types: Integers, k: int
+) -> float:
+    """Return the mean label-adjusted ``R_NX`` among points of the same type.
+
+    A neighbourhood holds at most half of the other points of its type.
+    """
+    embedding, X, values = np.asarray(embedding), np.asarray(X), []
+    for kind in range(types.max(initial=-1) + 1):
+        own = types == kind
+        size = min(k, (own.sum() - 1) // 2)
+        if size > 0:
+            labels = None if codes is None else codes[own]
+            values += adjusted_rnx_values(embedding[own], X[own], labels, size).tolist()
+    return _mean(np.array(values))
+
+
 def rnx_area(embedding: ArrayLike, X: ArrayLike, codes: Integers | None, largest: int) -> float:
     """Return the area under ``R_NX`` over log k, ``Σ R(k)/k / Σ 1/k`` (Lee et al. 2015)."""
     values = {k: adjusted_rnx(embedding, X, codes, k) for k in range(1, largest + 1)}
@@ -138,23 +154,6 @@ def expected_laplacian(codes: Integers) -> float:
     counts = neighbors.label_counts(codes)
     m = counts.sum()
     return float((counts * (m - counts)).sum() / (m * (m - 1))) if m > 1 else float("nan")
-
-
-def lisi_values(embedding: ArrayLike, codes: Integers, perplexity: float) -> Floats:
-    """Return the inverse Simpson's index of the labels around each point (Harmony's LISI).
-
-    The ``3 perplexity`` nearest neighbours weigh ``exp(-τ d)``; unlabelled ones do not count.
-    """
-    D = np.sqrt(neighbors.squared_distances(embedding))
-    values = np.full(len(codes), np.nan)
-    for i, row in enumerate(_nearest_points(embedding)[:, : round(3 * perplexity)]):
-        row = row[codes[row] >= 0]
-        if codes[i] >= 0 and len(row):
-            tau, _ = solve_precision(D[i, row], np.zeros(len(row)), perplexity)
-            weights = np.exp(-tau * (D[i, row] - D[i, row].min()))
-            p = [weights[codes[row] == label].sum() / weights.sum() for label in set(codes[row])]
-            values[i] = 1 / np.square(p).sum()
-    return values
 
 
 def knn_hits(embedding: ArrayLike, codes: Integers, k: int) -> Floats:

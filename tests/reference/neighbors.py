@@ -242,10 +242,11 @@ def matched_shares(D2: Floats, lists: Lists, codes: Integers) -> Floats:
     That is, among the 15 nearest of another label; as a share of what random labels give, or 1.
     """
     near = [row[np.argsort(D2[i, row], kind="stable")] for i, row in enumerate(lists.indices)]
-    return np.stack([_matched_in_column(near, column) for column in codes.T], axis=1)
+    return np.stack([matched_in_column(near, column) for column in codes.T], axis=1)
 
 
-def _matched_in_column(near: list[Integers], column: Integers) -> Floats:
+def matched_in_column(near: list[Integers], column: Integers) -> Floats:
+    """Return the shares of one column, from all neighbours of every point in order."""
     differs, counts, labelled = are_different(column), label_counts(column), column >= 0
     m = counts.sum()
     named, given = np.zeros(len(column)), np.zeros(len(counts))

@@ -277,7 +277,7 @@ def joint_shares(
 ) -> Floats:
     """Return ``w_m ∝ W_m exp(Σ_c λ_c + log max(matched_c, .02))`` over the columns c of m.
 
-    The mean share of a column is ``w0 + .65 s^.75 (w1 - w0)``, from natural to random. The λ of
+    The mean share of a column is ``w0 + s (w1 - w0)``, from natural to random. The λ of
     each combination of strengths are solved as if all labels had these strengths.
     """
     n_columns = codes.shape[1]
@@ -298,7 +298,7 @@ def joint_shares(
     )
     shares = np.zeros_like(natural)
     for level in np.unique(levels, axis=0):
-        targets = w0 + 0.65 * level**0.75 * (w1 - w0)
+        targets = w0 + level * (w1 - w0)
         weights = solve_weights(log_weights, differs, codes, targets)
         rows = (levels == level).all(axis=1)
         shares[rows] = softmax(log_weights[rows] + weights @ differs, axis=1)

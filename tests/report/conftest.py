@@ -61,7 +61,9 @@ def made_up(
             "matched": rng.uniform(0, 1, n).astype(np.float32),
             "largest_weight": weights,
         }
-        measures = {"mixing": mixing, "adjusted_rnx": kept, "other_mixing": 1 - kept}
+        # In t-SNE the types are mixed, so that something is won by factoring out the batch.
+        hidden = 0.95 if point.parameters.get("method") == "tsne" else 1 - kept
+        measures = {"mixing": mixing, "adjusted_rnx": kept, "other_mixing": hidden}
         if place in failed:
             maps.append(
                 SweptMap(point.parameters, None, {}, float("nan"), "MemoryError: <b>no</b>")
@@ -81,7 +83,7 @@ def written(folder: Path, made: Made | None = None, **options: Any) -> Path:
     """Write a page of a made-up sweep."""
     result, columns = made or made_up()
     path = folder / "a page.html"
-    options = {"columns": columns, "known": "batch", "other": "kind", **options}
+    options = {"columns": columns, "known": "batch", "other": "kind", "mixing": 0.5, **options}
     write_report(result, path, **options)
     return path
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ctsne import ConditionalTSNE, Placement
+from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
-from ctsne.report import write_placed, write_report
+from ctsne.report import write_report
 
 from .conftest import Made, Open, Opened, made_up, written
 from .test_browser import several
@@ -44,8 +44,6 @@ def page_of(kind: str, folder: Path) -> Path:
     genes = {"CD3D": np.linspace(0, 3, 120), "HLA-DRB1, a long name": np.ones(120)}
     long = "a column with a name that is longer than the menu is wide " * 2
     match kind:
-        case "placed":
-            return placed_page(folder)
         case "one model":
             return model_page(folder)
         case "2 labels":
@@ -68,17 +66,6 @@ def page_of(kind: str, folder: Path) -> Path:
     return written(folder, made_up(n, grid=FEW, scores=[(0.1, 0.6), (0.55, 0.5), (0.8, 0.3)]))
 
 
-def placed_page(folder: Path, n: int = 300, m: int = 60) -> Path:
-    rng = np.random.default_rng(0)
-    values = np.linspace(0, 2, m, dtype=np.float32)
-    positions = rng.normal(size=(m, 2)).astype(np.float32)
-    placed = Placement(positions, values, values > 1.5, 1.5, values, None, None, values)
-    path = folder / "placed.html"
-    columns = {"kind": np.array(LONG)[np.arange(m) % len(LONG)], "depth": np.arange(m) / 2}
-    write_placed(placed, path, reference=3 * rng.normal(size=(n, 2)), columns=columns)
-    return path
-
-
 def model_page(folder: Path) -> Path:
     data = make_synthetic(200, random_state=0)
     model = ConditionalTSNE(perplexity=10, n_iter=50, random_state=0).fit(data.X, labels=data.known)
@@ -89,7 +76,7 @@ def model_page(folder: Path) -> Path:
 
 
 KINDS = ["2 labels", "26 long names", "long names known", "64 labels", "several columns"]
-KINDS += ["nothing to look for", "not measured", "placed", "one model"]
+KINDS += ["nothing to look for", "not measured", "one model"]
 KINDS += ["10 points", "50,000 points"]
 
 
@@ -124,7 +111,7 @@ def first_screen(page: Opened) -> list[str]:
         wanted.append("#left")
     if page.page.is_visible("#right-map"):
         wanted += ["#strength", "#take"]
-        if page.page.evaluate("ctsnePage.facts().choices.length > 0"):
+        if page.page.evaluate("ctsnePage.facts().suggestions !== null"):
             wanted += ["#suggestion", "#trade"]
     if page.page.locator("details.menu[open]").count():
         wanted.append("details.menu[open] > .sheet")

@@ -100,7 +100,7 @@ def test_every_text_can_be_read(opened: Open, path: Path, scheme: str) -> None:
     page.page.click("[data-preset=maps]")
     page.page.click("#legend-left button >> nth=0")
     page.page.fill("#find", "17")
-    for menu in ("about-menu", "look-menu", "why"):
+    for menu in ("why", "about-menu", "look-menu"):  # an open one may cover those below
         page.page.click(f"#{menu} summary")
         contrast, text = page.page.evaluate(CONTRAST)
         assert contrast >= 4.5, text

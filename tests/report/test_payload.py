@@ -54,20 +54,14 @@ def test_columns_with_too_many_labels_are_left_to_chance() -> None:
     assert set((rows % 7).tolist()) == set(range(7))
 
 
-def test_points_above_the_others_are_drawn_last_and_kept() -> None:
-    above = np.arange(62) >= 50
-    rows = choose_rows(page(62, above=above), NONE, 30)
-    assert len(rows) == 30 and set(rows[-12:]) == set(range(50, 62))
-
-
-def test_many_labels_get_their_colours_by_the_map_of_tsne() -> None:
+def test_labels_and_lines_have_the_colours_of_all_figures() -> None:
     kind = np.arange(60) % 20
     one = page(60, kind)
     other = PageMap("another", -one.maps[0].embedding[::-1], "joint")
     lines = [PageLine("joint", "joint", [0], "strength"), PageLine("t-SNE", "tsne", [1])]
     facts, _ = build_payload(replace(one, maps=[other, *one.maps], lines=lines))
     assert facts["reference"] == 1
-    chosen = pl.palette(kind, one.maps[0].embedding)
+    chosen = pl.palette(kind)
     assert facts["columns"][0]["colors"] == [chosen[name] for name in range(20)]
     assert [line["color"] for line in facts["lines"]] == [
         METHOD_COLORS["joint"],

@@ -1,4 +1,4 @@
-"""Pages of sweeps, models and placed points, in files and in notebooks, and what is refused."""
+"""Pages of sweeps and models, in files and in notebooks, and what is refused."""
 
 from __future__ import annotations
 
@@ -14,18 +14,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne import ConditionalTSNE, Placement
+from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
-from ctsne.pl.palette import REFERENCE
-from ctsne.report import Page, show, write, write_placed, write_report
-from ctsne.report.data import DISTANCE, PLACED
+from ctsne.report import Page, show, write, write_report
 from ctsne.sweep import SweepResult, sweep
 
 from ..markup import HOSTILE
-from .conftest import Open, Running, made_up
+from .conftest import Running, made_up
 
 DATA = make_synthetic(120, random_state=0)
-N, M = 50, 12  # points of a reference, and placed in it
 
 
 def model(**options: Any) -> ConditionalTSNE:
@@ -71,7 +68,7 @@ def test_a_model_is_a_page_of_one_map(fitted: ConditionalTSNE) -> None:
     assert facts["single"] and facts["targets"] == [] and len(facts["maps"]) == 1
     assert facts["maps"][0]["title"] == "joint, strength 0.5"
     assert names_in(facts) == ["label", "shape", "counterparts under other labels"]
-    assert facts["known"] == [0] and facts["other"] == 1 and page.title == "Map without label"
+    assert facts["known"] == [0] and facts["other"] == [1] and page.title == "Map without label"
     assert 'ConditionalTSNE(method=\\"joint\\", strength=0.5' in page.html
 
 
@@ -96,7 +93,7 @@ def test_labels_take_the_names_of_equal_columns(
     assert names_in(facts_of(page)) == ["donor", "size", "shape", "counterparts under other labels"]
     facts = facts_of(show(swept, columns=columns))
     assert facts["title"] == "Maps without donor"
-    assert names_in(facts)[facts["other"]] == "shape"
+    assert names_in(facts)[facts["other"][0]] == "shape"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +114,7 @@ def test_a_sweep_knows_its_labels_by_their_names(swept: SweepResult) -> None:
     # Named columns replace them, or are added to them.
     assert len(facts_of(show(swept, columns={"depth": np.arange(120)}))["columns"]) == 4
     facts = facts_of(show(swept, columns={"own": DATA.known}, known="own"))
-    assert names_in(facts)[0] == "own" and facts["other"] is None
+    assert names_in(facts)[0] == "own" and facts["other"] == []
 
 
 def test_a_data_frame_of_columns_is_understood(tmp_path: Path) -> None:
@@ -258,68 +255,3 @@ def test_the_page_runs_inside_its_frame(browser: Running, tmp_path: Path) -> Non
     assert download.value.suggested_filename == "selected-points.csv"
     assert [text for text in complaints if "GL Driver" not in text] == []
     page.close()
-
-
-# Placed points
-
-
-def reference(dimensions: int = 2) -> Any:
-    return np.random.default_rng(1).normal(size=(N, dimensions)) * 3
-
-
-def placement() -> Placement:
-    values = np.linspace(0, 2, M, dtype=np.float32)
-    positions = np.random.default_rng(0).normal(size=(M, 2)).astype(np.float32)
-    return Placement(positions, values, values > 1.5, 1.5, values, None, None, values)
-
-
-def test_columns_are_those_of_the_placed_points(tmp_path: Path) -> None:
-    pages = [tmp_path / "one.html", tmp_path / "two.html"]
-    columns = {"kind": ["a", "b", None] * 4, "depth": np.arange(M) / 2}
-    names = [f"c{i}" for i in range(M)]
-    for path in pages:
-        write_placed(placement(), path, reference=reference(), columns=columns, names=names)
-    assert pages[0].read_bytes() == pages[1].read_bytes()
-    facts = facts_of(pages[0])
-    assert names_in(facts) == ["kind", "depth", PLACED, DISTANCE]
-    assert facts["columns"][0]["missing"] == N + 4
-    assert facts["columns"][2]["labels"] == ["far", "near"]
-    assert facts["placed"] == {"points": M, "reference": N, "far": 3, "limit": 1.5}
-    assert facts["missingText"] == "reference" and facts["missingColor"] == REFERENCE
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"placed": 3}, "placed must be"),
-        ({"reference": ConditionalTSNE()}, "not fitted"),
-        ({"reference": reference(dimensions=1)}, "1 columns, but the placed points have 2"),
-        ({"columns": {PLACED: [1] * M}}, "cannot be the name of a column"),
-        ({"columns": {"a": [1]}}, "one entry for each of the 12 points"),
-        ({"names": ["a"]}, "names has 1 entries but 12 points were placed"),
-        ({"title": 3}, "title must be text"),
-        ({"path": "no/folder/page.html"}, "folder that does not exist"),
-    ],
-)
-def test_placed_points_are_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
-    given = {"placed": placement(), "path": tmp_path / "page.html", "reference": reference()}
-    with pytest.raises((ValueError, TypeError), match=message):
-        write_placed(**(given | changes))
-    assert not list(tmp_path.iterdir())
-
-
-def test_placed_points_in_a_browser(opened: Open, tmp_path: Path) -> None:
-    path = tmp_path / "page.html"
-    columns = {"kind": ["a", "b", "c"] * 4}
-    write_placed(placement(), path, reference=reference(), columns=columns, title="New <b>cells")
-    page = opened(path)
-    assert page.text("#title") == "New <b>cells"
-    assert page.text("#about").startswith("12 points placed in a map of 50 (grey) · 3 are far")
-    for hidden in ("#strength", "#left", "#suggestion", "#charts", "#settings", "#take"):
-        assert not page.page.is_visible(hidden)
-    assert page.page.is_visible("#right")
-    labels = page.text("#legend-right .labels")
-    assert "reference" in labels and "missing" not in labels
-    page.page.fill("#find", "placed 11")
-    facts = page.text("#point-facts")
-    assert "far" in facts and "distance to map\n2" in facts

@@ -269,37 +269,18 @@ def test_a_directory_that_lies_is_refused(model: Path, change: Callable[[Entries
 
 # Labels and parameters
 
-LABELS = [
-    "text",
-    "",
-    "ä\n\ud800",
-    3,
-    -(10**30),
-    True,
-    0.1,
-    float("inf"),
-    -float("inf"),
-    b"\x00\xff",
-    datetime.date(2020, 2, 29),
-    datetime.datetime(2020, 2, 29, 1, 2, 3, 4),
-    datetime.datetime(2020, 2, 29, tzinfo=datetime.UTC),
-    datetime.time(1, 2),
-    datetime.timedelta(days=-3, microseconds=7),
-    np.datetime64(7, "ns"),
-    np.timedelta64(5, "ps"),
-]
+LABELS = ["text", "", "ä\n\ud800", 3, -(10**30), True, 0.1]
 
 
 def test_labels_keep_value_and_type_or_become_text() -> None:
     found = labels_from(json.loads(json.dumps(plain_labels(LABELS), allow_nan=False)))
     assert list(found) == LABELS
     assert [type(label) for label in found] == [type(label) for label in LABELS]
-    names = [pd.Timestamp("2020-02-29 12:00"), np.float32(0.5), np.int8(3), np.str_("a")]
-    found = labels_from(plain_labels(names))
-    assert found == (datetime.datetime(2020, 2, 29, 12), 0.5, 3, "a")
-    assert {names[0]: 1}[found[0]] == 1  # a dictionary finds one by the other
-    interval = pd.Interval(0, 1)
-    assert labels_from(plain_labels([interval, ("a", 1)])) == ("(0, 1]", "('a', 1)")
+    names = [np.float32(0.5), np.int8(3), np.str_("a"), np.True_]
+    assert [type(label) for label in labels_from(plain_labels(names))] == [float, int, str, bool]
+    interval, day = pd.Interval(0, 1), datetime.date(2020, 2, 29)
+    found = labels_from(plain_labels([interval, ("a", 1), day, float("inf")]))
+    assert found == ("(0, 1]", "('a', 1)", "2020-02-29", "inf")
     with pytest.raises(ValueError, match="cannot be told apart"):
         plain_labels([interval, "(0, 1]"])
 
@@ -312,18 +293,8 @@ def test_labels_keep_value_and_type_or_become_text() -> None:
         [None],
         [[1]],
         [{}],
-        [{"date": "2020"}],
-        [{"date": 3}],
-        [{"eval": "1"}],
-        [{"float": "nan"}],
-        [{"timedelta": [1]}],
-        [{"timedelta": [1, 2, "x"]}],
         ["a", "a"],
-        [{"datetime64": [1, "x"]}],
-        [{"datetime64": ["1", "s"]}],
-        [{"bytes": "\u0100"}],
         [1, True],
-        [{"timedelta": [10**30, 0, 0]}],
         [{"a": 1, "b": 2}],
     ],
 )

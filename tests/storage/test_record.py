@@ -116,9 +116,7 @@ def test_paths_are_seen_from_the_output(tmp_path: Path, monkeypatch: pytest.Monk
     assert records[1].sha256 == data.label_sha256 and records[1].data is None
 
 
-@pytest.mark.parametrize(
-    "name", ["m.csv", "m.tsv.gz", "m.npy", "m.npz", "m.parquet", "m.feather", "m.h5ad"]
-)
+@pytest.mark.parametrize("name", ["m.csv", "m.tsv.gz", "m.parquet", "m.h5ad"])
 def test_every_format_of_a_map_keeps_it(name: str, tmp_path: Path, cells: Path) -> None:
     data, target = read_data(cells), tmp_path / name
     positions = np.zeros((len(data.X), 2))
@@ -135,8 +133,7 @@ def test_entries_of_an_anndata(cells: Path) -> None:
     params = anndata.read_h5ad(cells).uns["mine"]["params"]
     assert params["use_rep"] == "X_pca" and params["n_pcs"] == 3 and params["init"] == "array"
     assert list(params["labels"]) == ["donor", "batch"]
-    assert list(params["strength"]["column"]) == ["a", "3"]
-    assert list(params["strength"]["value"]) == [0.5, 1.0]
+    assert json.loads(params["strength"]) == {"a": 0.5, "3": 1.0}
 
 
 def test_the_record_of_a_model() -> None:
@@ -197,3 +194,10 @@ def test_damaged_settings_are_named(content: bytes, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "settings.json")
     with pytest.raises(ValueError, match=r"settings\.json is a pipe, not a file"):
         read_record(tmp_path)
+
+
+def test_durations_are_kept_as_their_text() -> None:
+    from ctsne.storage.record import plain_labels
+
+    spans = [np.timedelta64(1, "ns"), np.timedelta64(2, "ns")]
+    assert plain_labels(spans) == [str(span) for span in spans]

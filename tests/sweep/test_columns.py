@@ -77,32 +77,26 @@ def test_a_number_is_for_every_column() -> None:
     assert chosen(result, 0.5) == 2
     assert chosen(result, {"donor": 0.5, "batch": 0.3}) == 1
     assert chosen(result, {"donor": 0.8, "batch": 0.1}) == 3
-    assert result.suggest(0.6).reason == (
-        "the weakest setting that mixes every column to 0.6 of random; of all methods that reach "
-        "it, this one keeps most neighbours"
-    )
-    assert "mixes donor to 0.5 and batch to 0.3 of random" in (
-        result.suggest({"batch": 0.3, "donor": 0.5}).reason
-    )
+    assert "that reach these targets" in result.suggest({"batch": 0.3, "donor": 0.5}).reason
     assert result.suggest(0.95).reason == (
-        "no setting mixes every column to 0.95 of random; the nearest is donor 0.90, batch 0.80, "
-        "with strength 0.9"
+        "no setting reaches a mixing of 0.95; this one mixes donor to 0.90 and batch to 0.80 of "
+        "random, the most of all"
     )
-    assert [swept.measures["mixing (donor)"] for swept in result.front()] == [0.1, 0.6, 0.7, 0.9]
 
 
 def test_tsne_that_mixes_every_column_is_taken() -> None:
     result = columns([TSNE, {"strength": [0.5]}], [0.8, 0.9], [0.7, 0.9], [0.5, 0.4])
     assert chosen(result, 0.6) == 0
-    assert result.suggest(0.6).reason.startswith(
-        "plain t-SNE already mixes donor to 0.80 and batch to 0.70 of random, so for a target of"
+    assert result.suggest(0.6).reason == (
+        "t-SNE already mixes donor to 0.80 and batch to 0.70 of random, so there is nothing to "
+        "factor out"
     )
 
 
 def test_each_column_may_reach_its_target_with_another_seed() -> None:
     grid = {"strength": [0.5], "random_state": [0, 1]}
     result = columns(grid, [0.8, 0.4], [0.4, 0.8], [0.3, 0.5])
-    assert chosen(result, 0.6) == 1  # both mean .6: the one that keeps more
+    assert chosen(result, 0.6) == 1  # no seed reaches both: the one that keeps more
 
 
 def test_a_column_that_cannot_be_measured_has_no_target() -> None:
@@ -167,9 +161,6 @@ def test_the_table_and_the_texts_name_the_columns(swept: SweepResult) -> None:
     assert {"mixing", "mixing (donor)", "mixing (batch)"} <= set(swept.table.columns)
     assert "strength donor=0, batch=1" in swept.maps[-1].title
     assert re.search(r"mixing \(donor\) \d\.\d\d, mixing \(batch\) ", repr(swept))
-    page = swept._repr_html_()
-    assert "mixing of donor" in page and "mixing of batch" in page
-    assert "mixing of batch" in swept.maps[-1]._repr_html_()
 
 
 def test_stored_and_read_again(swept: SweepResult, tmp_path: Path) -> None:

@@ -99,10 +99,10 @@ def test_what_conditions_nothing_is_one_map() -> None:
 
 
 def test_a_default_and_the_same_number_are_one_map() -> None:
-    points = expand([{"method": "joint"}, {"method": "joint", "strength": [0.6, 0.7]}])
+    points = expand([{"method": "joint"}, {"method": "joint", "strength": [0.7, 0.6]}])
     assert [point.parameters for point in points] == [
         {"method": "joint"},
-        {"method": "joint", "strength": 0.7},
+        {"method": "joint", "strength": 0.6},
     ]
 
 

@@ -23,7 +23,6 @@ def result(
 def test_mixing_that_cannot_be_measured_is_not_chosen_by() -> None:
     swept = result({"beta": [1, 0.1]}, [math.nan, 0.3], [0.5, 0.4])
     assert swept.best(0).parameters == {"beta": 0.1}
-    assert [each.parameters for each in swept.front()] == [{"beta": 0.1}]
     with pytest.raises(ValueError, match="cannot be measured"):
         result({"beta": [1]}, [math.nan], [0.5]).best(0)
 
@@ -37,32 +36,6 @@ def test_find_looks_at_all_parameters() -> None:
     assert swept.find(strength=0.7) == ()
     with pytest.raises(ValueError, match="'strenght' is not a parameter"):
         swept.find(strenght=1)
-
-
-def test_front_leaves_out_what_is_beaten() -> None:
-    grid = {"beta": [1, 0.5, 0.1, 1e-2]}
-    swept = result(grid, [0.1, 0.5, 0.4, 0.9], [0.5, 0.4, 0.3, 0.2])
-    assert [each.parameters["beta"] for each in swept.front()] == [1, 0.5, 1e-2]
-    pure = result(
-        grid, [0.1, 0.5, 0.4, 0.9], [0.5, 0.4, 0.3, 0.2], other_mixing=[0.1, 0.2, 0.1, 0.3]
-    )
-    assert [each.parameters["beta"] for each in pure.front()] == [1, 0.1, 0.5, 1e-2]
-
-
-def test_front_agrees_with_a_double_loop() -> None:
-    rng = np.random.default_rng(0)
-    betas = [float(beta) for beta in 10.0 ** -np.arange(30)]
-    mixing, rnx, other = rng.integers(0, 5, size=(3, 30)) / 5
-    swept = result({"beta": betas}, list(mixing), list(rnx), other_mixing=list(other))
-    expected = set()
-    for i in range(30):
-        beaten = False
-        for j in range(30):
-            better = (mixing[j] - mixing[i], rnx[j] - rnx[i], other[i] - other[j])
-            beaten |= min(better) >= 0 and max(better) > 0
-        if not beaten:
-            expected.add(betas[i])
-    assert {each.parameters["beta"] for each in swept.front()} == expected
 
 
 def test_table_has_what_the_estimator_adds_and_leaves_out_what_a_method_does_not_use() -> None:

@@ -29,9 +29,8 @@ from ctsne.evaluate import (
     laplacian,
     measure_map,
 )
-from ctsne.labels import encode_labels
 from ctsne.layout import align
-from ctsne.settings import DEFAULTS, check_settings
+from ctsne.methods import align_value
 from ctsne.storage.archive import read_archive, write_archive
 from ctsne.sweep import SweepResult, load_sweep, sweep, worker
 
@@ -69,7 +68,7 @@ def test_maps_are_those_of_the_estimator(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(worker, "neighbors_of", counted)
     result = run()
-    assert len(result.maps) == 11 and len(searches) == 1
+    assert len(result.maps) == 11 and len(searches) == 2  # joint aligns, the others do not
     a, b = (swept.embedding for swept in result.maps[:2])
     np.testing.assert_allclose(align(b, a), b, atol=1e-4)  # maps lie on each other
     for swept in result.maps:
@@ -105,7 +104,8 @@ def test_aligned_maps_are_those_of_the_estimator(tmp_path: Path) -> None:
         assert swept.measures["kl_divergence"] == model.kl_divergence_
         kept = adjusted_rnx(embedding, DATA.X, DATA.known, k=30)  # of the data as they are
         assert swept.measures["adjusted_rnx"] == pytest.approx(kept, abs=1e-12)
-        data = data_neighbors(DATA.X, DATA.known, align=swept.parameters.get("align", "none"))
+        how = align_value({**model.get_params(), "align": swept.parameters.get("align")})
+        data = data_neighbors(DATA.X, DATA.known, align=how)
         assert data.alignment == swept.alignment == model.diagnostics_.alignment
         assert swept.alignment_scores == model.diagnostics_.alignment_scores
         aligned = measure_map(embedding, data).get("aligned_rnx")
@@ -118,12 +118,11 @@ def test_aligned_maps_are_those_of_the_estimator(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("map-*.npz"))) == 11
 
 
-@pytest.mark.parametrize("path", [False, True])
 def test_any_number_of_workers_and_interruptions_give_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     grid = {"bandwidth": ["r", "p"], "beta": [0.5, 0.1, 1e-3]}
-    whole = run(grid, path=path, n_jobs=2)
+    whole = run(grid, n_jobs=2)
     make, made = worker._make, []
 
     def interrupted(*arguments: Any) -> Any:
@@ -134,7 +133,7 @@ def test_any_number_of_workers_and_interruptions_give_the_same(
 
     monkeypatch.setattr(worker, "_make", interrupted)
     with pytest.warns(UserWarning, match=r"interrupted: .* of 6 maps .* same folder to resume"):
-        half = run(grid, path=path, folder=tmp_path, n_jobs=1)
+        half = run(grid, folder=tmp_path, n_jobs=1)
     assert len(half.maps) < 6
     assert len(list(tmp_path.glob("map-*.npz"))) == 4
 
@@ -145,14 +144,14 @@ def test_any_number_of_workers_and_interruptions_give_the_same(
     monkeypatch.setattr(worker, "_make", counted)
     with pytest.raises(ValueError, match="does not contain a finished sweep"):
         load_sweep(tmp_path)
-    same_tables(run(grid, path=path, folder=tmp_path, n_jobs=1), whole)
+    same_tables(run(grid, folder=tmp_path, n_jobs=1), whole)
     assert len(made) == 6  # the four were not made again
     loaded = load_sweep(tmp_path)
     same_tables(loaded, whole)
     for a, b in zip(loaded.maps, whole.maps, strict=True):
         assert np.array_equal(a.embedding, b.embedding)
     assert len(list(tmp_path.iterdir())) == 7  # the maps, and an index
-    same_tables(run(grid, path=path, folder=tmp_path, n_jobs=1), whole)
+    same_tables(run(grid, folder=tmp_path, n_jobs=1), whole)
     assert len(made) == 6
 
 
@@ -236,12 +235,11 @@ def test_a_damaged_file_is_made_again(tmp_path: Path, damage: Any) -> None:
         same_tables(run({"beta": [0.1]}, folder=tmp_path), whole)
 
 
-@pytest.mark.parametrize("path", [False, True])
 def test_a_failed_setting_is_reported_and_not_fatal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     affinities_of, grid = worker.affinities_of, {"beta": [1, 0.1, 1e-3]}
-    whole = run(grid, path=path, other=None)
+    whole = run(grid, other=None)
 
     def failing(neighbors: Any, settings: Any) -> Any:
         if settings.knob[0][0] == 0.1:
@@ -250,15 +248,14 @@ def test_a_failed_setting_is_reported_and_not_fatal(
 
     monkeypatch.setattr(worker, "affinities_of", failing)
     with pytest.warns(UserWarning, match=r"1 of 3 settings failed.*beta=0.1.*no room"):
-        result = run(grid, path=path, folder=tmp_path, other=None)
+        result = run(grid, folder=tmp_path, other=None)
     reason = "MemoryError: no room for this one"
     assert [swept.error for swept in result.maps] == [None, reason, None]
     assert result.maps[1].embedding is None
     assert result.table.error.notna().tolist() == [False, True, False]
     assert result.best(0).parameters == {"beta": 1}
-    # A map after a failed one is not taken for a map after another one.
     monkeypatch.setattr(worker, "affinities_of", affinities_of)
-    same_tables(run(grid, path=path, folder=tmp_path, other=None), whole)
+    same_tables(run(grid, folder=tmp_path, other=None), whole)
 
 
 def test_a_full_disk_stops_the_sweep_and_keeps_its_maps(
@@ -305,26 +302,8 @@ def test_a_folder_is_checked_first_and_its_links_are_not_followed(
     assert not (folder / "sweep.npz").is_symlink()
 
 
-def test_path_starts_from_the_map_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    previous = []
-    make = worker._make
-
-    def watched(step: Any, before: Any, watch: Any) -> Any:
-        finished = make(step, before, watch)
-        previous.append((before, finished))
-        return finished
-
-    monkeypatch.setattr(worker, "_make", watched)
-    result = run({"beta": [1e-4, 1, 1e-2]}, path=True, n_jobs=1)
-    assert previous[0][0] is None
-    assert previous[1][0] is previous[0][1].embedding
-    assert previous[2][0] is previous[1][1].embedding
-    # The weakest comes first, with all iterations; the others have about a fifth of them.
-    assert [swept.measures["n_iter"] for swept in result.maps] == [12, 60, 12]
-
-
 def test_samples_warnings_and_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    result = run({"beta": [1, 0.1]}, sample=50, k=10, progress=True, path=True)
+    result = run({"beta": [1, 0.1]}, sample=50, k=10, progress=True)
     expected = laplacian(result.maps[0].embedding, DATA.known, k=10, sample=50, random_state=0)
     assert result.maps[0].measures["laplacian"] == pytest.approx(expected, abs=1e-12)
     written = capsys.readouterr()
@@ -355,7 +334,7 @@ def test_distances_instead_of_features() -> None:
         ({"X": FRAME, "labels": FRAME[0][::-1]}, "labels and X have different row names"),
         ({"X": FRAME, "other": FRAME[0][::-1]}, "other and X have different row names"),
         ({"X": FRAME, "other": {"type": FRAME[0][::-1]}}, "other and X have different row names"),
-        ({"other": {"a": DATA.known, "b": DATA.known}}, "one label column"),
+        ({"other": dict.fromkeys("abcd", DATA.known)}, "other has 4 columns"),
         ({"k": 239}, "k must be"),
         ({"estimator": "revised"}, "ConditionalTSNE"),
         (
@@ -402,7 +381,7 @@ def test_odd_labels_and_few_points(labels: list[object]) -> None:
     small = ConditionalTSNE(method="revised", perplexity=3, n_iter=20, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        result = sweep(X, labels, {"beta": [1, 0.1]}, estimator=small, progress=False, path=True)
+        result = sweep(X, labels, {"beta": [1, 0.1]}, estimator=small, progress=False)
     assert [swept.error for swept in result.maps if swept.error] == []
 
 
@@ -424,10 +403,10 @@ def test_any_callback_and_any_random_state_will_do() -> None:
 
 def test_a_killed_worker_is_reported_and_not_fatal(monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(*arguments: Any) -> Any:
-        yield run_line(arguments[0][0], arguments[2])
+        yield run_step(arguments[0][0], arguments[2])
         raise RuntimeError("a worker was killed")
 
-    run_line = worker.run_line
+    run_step = worker.run_step
     monkeypatch.setattr("ctsne.sweep.run._parallel", killed)
     with pytest.warns(UserWarning, match="1 of 2 settings failed.*RuntimeError: a worker"):
         result = run({"beta": [1, 0.1]})
@@ -438,7 +417,7 @@ def test_a_killed_worker_is_reported_and_not_fatal(monkeypatch: pytest.MonkeyPat
 def test_runs_on_a_dask_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     import distributed
 
-    expected = run(path=True)
+    expected = run()
     # Only this process knows of the change: maps made here would fail.
     monkeypatch.setattr(worker, "_make", lambda *_: pytest.fail("made in this process"))
     with (
@@ -448,7 +427,7 @@ def test_runs_on_a_dask_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
         distributed.Client(cluster),
         joblib.parallel_config(backend="dask"),
     ):
-        result = run(path=True)
+        result = run()
     same_tables(result, expected)
 
 
@@ -493,14 +472,3 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
     assert again.stdout.splitlines()[-1] == "6"
     assert len(list(tmp_path.glob("map-*.npz"))) == 6
     assert all(file.stat().st_mtime_ns == time for file, time in kept.items())
-
-
-@pytest.mark.parametrize(("n", "rate"), [(60, 360), (400, 2400), (4800, 4800)])
-def test_few_points_take_shorter_steps_on_a_path(n: int, rate: float) -> None:
-    data = make_synthetic(n, random_state=0)
-    settings = check_settings(DEFAULTS, data.X, encode_labels(data.known))
-    matrix = sp.csr_array(sp.eye_array(n) / n)
-    layout, n_iter = worker._next_on_path(matrix, data.X[:, :2], settings)
-    assert layout.schedule.learning_rate == rate
-    assert layout.schedule.early_learning_rate == rate / 4
-    assert n_iter == 150

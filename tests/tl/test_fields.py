@@ -137,7 +137,7 @@ def test_the_same_file_gives_the_same_map_by_every_face(small: Any, tmp_path: Pa
             small.obsm["X_pca"] = np.random.default_rng(0).normal(size=(100, 60))
         small.write_h5ad(path)
         arguments = ["--perplexity", "3", "--n-iter", "30", "--seed", "0", "--quiet"]
-        command = ["embed", str(path), "--labels", "phase", "-o", str(tmp_path / f"{name}.npz")]
+        command = ["embed", str(path), "--labels", "phase", "-o", str(tmp_path / f"{name}.csv")]
         assert main([*command, *arguments]) == 0
         options = {"perplexity": 3, "n_iter": 30}
         X = small.obsm["X_pca"] if name == "components" else small.X[:, ::5]
@@ -146,7 +146,7 @@ def test_the_same_file_gives_the_same_map_by_every_face(small: Any, tmp_path: Pa
         assert_array_equal(
             small.obsm[f"X_{name}"], model.fit_transform(X, labels=small.obs["phase"])
         )
-        assert_array_equal(read_map(tmp_path / f"{name}.npz").embedding, small.obsm[f"X_{name}"])
+        assert_array_equal(read_map(tmp_path / f"{name}.csv").embedding, small.obsm[f"X_{name}"])
 
 
 def test_scanpy_and_anndata_are_imported_only_when_needed(

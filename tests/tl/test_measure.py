@@ -13,7 +13,7 @@ from scipy import sparse
 
 import ctsne
 from ctsne import ConditionalTSNE
-from ctsne.evaluate import evaluate
+from ctsne.evaluate import evaluate, standard_measures
 from ctsne.sweep import sweep
 
 from .conftest import QUICK
@@ -31,6 +31,7 @@ def test_names_and_arrays_give_the_same_table(blood: Any) -> None:
         blood.obs["phase"],
         other=blood.obs["bulk_labels"],
         k=10,
+        align="local",
         sample=0.5,
     )
     pd.testing.assert_frame_equal(table, expected)
@@ -49,7 +50,8 @@ def test_a_layer(blood: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", layer="shifted", n_pcs=5, **QUICK)
     assert blood.uns["ctsne"]["params"]["layer"] == "shifted"
     data = blood.layers["shifted"]
-    expected = evaluate(blood.obsm["X_ctsne"], data, blood.obs["phase"], k=10, pca=5)
+    known = blood.obs["phase"]
+    expected = evaluate(blood.obsm["X_ctsne"], data, known, k=10, pca=5, align="local")
     pd.testing.assert_frame_equal(ctsne.tl.evaluate(blood, k=10), expected)
     given = ctsne.tl.evaluate(blood, layer="shifted", n_pcs=5, k=10)
     pd.testing.assert_frame_equal(given, expected)
@@ -61,6 +63,26 @@ def rnx(table: pd.DataFrame) -> float:
     return float(table.set_index("measure")["value"]["adjusted_rnx"])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("stored", [True, False])
+def test_standard_measures_of_map_and_graph(blood: Any, stored: bool) -> None:
+    pytest.importorskip("scib_metrics")
+    sc.pp.neighbors(blood, n_neighbors=40)
+    graph = {} if stored else {"neighbors_key": "neighbors"}
+    ctsne.tl.ctsne(blood, "phase", store_graph=stored, **graph, **{**QUICK, "perplexity": 10})
+    table = ctsne.tl.evaluate(blood, other="bulk_labels", standard=True).set_index("measure")
+    distances = blood.obsp["ctsne_distances" if stored else "distances"]
+    found = [blood.obs[name] for name in ("phase", "bulk_labels")]
+    for column, data in (("value", blood.obsm["X_ctsne"]), ("graph", distances)):
+        expected = standard_measures(data, *found)
+        for name in ("clisi", "kbet", "total"):
+            value = table.loc[f"scib_{name}", column]
+            assert value == pytest.approx(expected[name], nan_ok=True)
+    plain = ctsne.tl.evaluate(blood, "phase", other="bulk_labels", basis="umap", standard=True)
+    assert "graph" not in plain.columns
+
+
+@pytest.mark.filterwarnings("ignore:.* have no counterpart")
 @pytest.mark.parametrize("options", [{"use_rep": "X"}, {"n_pcs": 3}, {"use_rep": "X_umap"}])
 def test_a_map_is_compared_with_what_it_was_made_of(blood: Any, options: Any) -> None:
     ctsne.tl.ctsne(blood, "phase", **options, **QUICK)
@@ -104,6 +126,7 @@ def test_the_map_is_compared_as_the_estimator_saw_the_data(small: Any, kind: Any
     small.obsm["X_pca"] = np.zeros((100, 2))  # added after the maps were made
     for name, (_, data, made_with) in cases.items():
         table = ctsne.tl.evaluate(small, "phase", basis=name, k=10)
+        made_with = {"align": "local", **made_with}
         expected = evaluate(small.obsm[f"X_{name}"], data, small.obs["phase"], k=10, **made_with)
         pd.testing.assert_frame_equal(table, expected)
     given = ctsne.tl.evaluate(small, "phase", basis="plain", use_rep="X", metric="cosine", k=10)

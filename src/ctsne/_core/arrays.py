@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import math
 import sys
 import zipfile
-from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.files import require_room, write_file
+from ctsne._core.files import require_room
 from ctsne._core.messages import label_text
 
 # Numbers converted to double precision at a time, so that a checksum needs little memory.
@@ -46,7 +44,7 @@ def read_array(file: IO[bytes], size: int) -> NDArray[Any]:
     return array
 
 
-def read_npz(path: Path, only: Collection[str] = ()) -> tuple[dict[str, NDArray[Any]], list[str]]:
+def read_npz(path: Path) -> tuple[dict[str, NDArray[Any]], list[str]]:
     """Return the arrays of a .npz file, and the names of pickled ones, which are not read."""
     arrays: dict[str, NDArray[Any]] = {}
     pickled: list[str] = []
@@ -54,26 +52,14 @@ def read_npz(path: Path, only: Collection[str] = ()) -> tuple[dict[str, NDArray[
         # Not by np.load, which confuses the columns "x" and "x.npy".
         files = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
         entries = {entry.filename.removesuffix(".npy"): entry for entry in files}
-        chosen = {name: entry for name, entry in entries.items() if not only or name in only}
-        require_room(sum(entry.file_size for entry in chosen.values()), path)
-        for name, entry in chosen.items():
+        require_room(sum(entry.file_size for entry in files), path)
+        for name, entry in entries.items():
             with archive.open(entry) as file:
                 try:
                     arrays[name] = read_array(file, entry.file_size)
                 except PickledError:
                     pickled.append(name)
     return arrays, pickled
-
-
-def write_npz(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a .npz file; equal arrays give equal bytes, and names may be any text."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            # Opened by name alone, an entry has a fixed date.
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
-    write_file(path, content.getvalue())
 
 
 def content_checksum(*values: Any) -> str:

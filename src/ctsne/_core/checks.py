@@ -14,11 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.jobs import threads_for, workers_for
 from ctsne._core.messages import did_you_mean, shown
-from ctsne._core.vocabulary import FEATURE_METRICS
 
-LARGEST_VALUE = 1e30
+# A limit that rounding to single precision does not exceed.
+LARGEST_VALUE = float(np.float32(1e30))
 # Points are numbered with 32 bits.
 MOST_POINTS = 2**31 - 1
+# Rows from which the usual step between values of a column is taken, and numbers rounded at a time.
+_SAMPLED_ROWS = 500
+_NUMBERS_AT_ONCE = 2**20
+# Rounding that changes nothing, as a share of that step.
+_MOST_ROUNDING = 1e-3
 
 
 def is_sparse(X: Any) -> bool:
@@ -53,6 +58,35 @@ def check_matrix(X: Any, *, argument: str = "X", least: int = 2) -> Any:
     check_finite(matrix, argument=argument, columns=getattr(X, "columns", None))
     _check_scale(matrix, argument)
     return matrix
+
+
+def check_data(X: Any, *, argument: str = "X") -> Any:
+    """Return the values of data to make a map of, in single precision if that loses nothing."""
+    return single_precision(check_matrix(X, argument=argument))
+
+
+def single_precision(X: Any) -> Any:
+    """Return features in single precision, unless rounding could change differences of points.
+
+    So the same data give the same map, whichever precision they come in. Rounding must be far
+    smaller than the usual step between neighbouring values of a column; it is not if values are far
+    from zero compared with their differences.
+    """
+    values = X.data[:, None] if is_sparse(X) else X
+    if X.dtype == np.float32 or not values.size:
+        return X
+    rounding = np.zeros(values.shape[1])
+    rows = max(1, _NUMBERS_AT_ONCE // values.shape[1])
+    for begin in range(0, len(values), rows):
+        part = values[begin : begin + rows].astype(np.float64)
+        with np.errstate(over="ignore"):
+            rounding = np.maximum(rounding, np.abs(part - part.astype(np.float32)).max(axis=0))
+    some = np.sort(values[:: max(1, len(values) // _SAMPLED_ROWS)].astype(np.float64), axis=0)
+    steps = np.diff(some, axis=0, prepend=some[:1])
+    steps = np.sort(np.where(steps > 0, steps, np.inf), axis=0)
+    middle = np.isfinite(steps).sum(axis=0) // 2  # infinite if all values are the same
+    usual = np.take_along_axis(steps, middle[None], axis=0)[0]
+    return X.astype(np.float32) if (rounding <= _MOST_ROUNDING * usual).all() else X
 
 
 def as_numbers(values: Any, *, argument: str) -> Any:
@@ -244,11 +278,6 @@ def check_directions(X: Any, *, argument: str = "X") -> None:
             f'metric="cosine" needs a direction, but {len(zero)} rows of {argument} are all zeros '
             f'(the first is row {zero[0]}); remove them or use metric="euclidean"'
         )
-
-
-def check_metric(metric: object) -> str:
-    """Return a metric between features, or refuse it."""
-    return check_choice(metric, "metric", FEATURE_METRICS)
 
 
 def check_jobs(n_jobs: object) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -13,10 +14,11 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from threadpoolctl import threadpool_limits
 
 import ctsne._native as _native
 from ctsne._core.checks import all_identical, check_choice, check_count, is_sparse
-from ctsne._core.jobs import limit_blas_here, one_blas_thread
+from ctsne._core.jobs import one_blas_thread
 from ctsne._core.messages import shown
 
 # By default, features with more columns than this are reduced to this many components.
@@ -106,7 +108,8 @@ def principal_components(
     Sums run over fixed blocks of rows and are added in order, so ``n_jobs`` does not change them.
     The largest coefficient of every component is positive.
     """
-    with one_blas_thread(), ThreadPoolExecutor(n_jobs, initializer=limit_blas_here) as pool:
+    limit = partial(threadpool_limits, 1, user_api="blas")  # some builds keep it per thread
+    with one_blas_thread(), ThreadPoolExecutor(n_jobs, initializer=limit) as pool:
         rows = _Rows(X, pool, n_jobs, centred=centred)
         axes = _leading_axes(rows, k)
         largest = np.abs(axes).argmax(axis=0)

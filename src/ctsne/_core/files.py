@@ -20,19 +20,12 @@ from typing import Any
 from ctsne._core.memory import free_memory, in_words
 
 # The files of a sweep folder, besides those of its maps.
-SETTINGS, INDEX, COLUMNS, TABLE = "settings.json", "sweep.npz", "columns.feather", "table.csv"
-FEATURES = "features.feather"  # of a sweep with features to colour its page by
+SETTINGS, INDEX, COLUMNS, TABLE = "settings.json", "sweep.npz", "columns.parquet", "table.csv"
+FEATURES = "features.parquet"  # of a sweep with features to colour its page by
 # The name of a new file begins with that of its target, but names must not be too long.
 _SHOWN_NAME = 50
 # Settings and options are far smaller.
 _MOST_TEXT = 2**26
-_KINDS = {
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFDIR: "a folder",
-}
 # Marks a sweep folder while a sweep writes to it.
 _LOCK = ".lock"
 # Seconds that a writer waits for others, at most: any program may hold a lock on a folder.
@@ -47,12 +40,9 @@ class WriteError(OSError):
 def replaced_files(*targets: Path) -> Iterator[list[Path]]:
     """Give new empty files that replace the targets at the end, unless there is an error.
 
-    No link is followed: a link with the name of a target is replaced, and the file that it leads to
-    stays as it is. Files keep their permissions. Raises WriteError for errors of the system.
-
-    Of several files that belong together, name those that describe the first after it: a process
-    killed between them leaves none, rather than the description of another file. Two processes that
-    write the same files replace them one after the other.
+    A link with the name of a target is replaced, not followed. Files keep their permissions. Of
+    several files, name those that describe the first after it: a process killed between them leaves
+    none, rather than the description of another file. Raises WriteError for errors of the system.
     """
     for target in targets:
         check_target(target)
@@ -116,10 +106,8 @@ def _hidden(target: Path) -> Path:
 
 
 def write_file(target: Path, content: bytes | memoryview) -> None:
-    """Write a file, whole or not at all.
-
-    Libraries write to memory first: few of them survive a disk that fills up meanwhile.
-    """
+    """Write a file, whole or not at all."""
+    # Libraries write to memory first: few of them survive a disk that fills up meanwhile.
     with replaced_file(target) as temporary:
         temporary.write_bytes(content)
 
@@ -141,11 +129,12 @@ def check_space(target: Path, needed: int) -> None:
 
 def check_regular(path: str | os.PathLike[str]) -> None:
     """Refuse what exists but is not a file: reading a pipe or a device may never end."""
-    kind = _KINDS.get(stat.S_IFMT(os.stat(path).st_mode))
-    if kind == "a folder":
+    mode = os.stat(path).st_mode
+    if stat.S_ISDIR(mode):
         raise ValueError(f"{path} is a folder, not a file")
-    if kind is not None:
+    if not stat.S_ISREG(mode):
         how = "save its content to a file first; <(...) and /dev/stdin are not supported"
+        kind = "a pipe" if stat.S_ISFIFO(mode) else "a device"
         raise ValueError(f"{path} is {kind}, not a file; {how}")
 
 

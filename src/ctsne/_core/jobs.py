@@ -77,8 +77,3 @@ def one_blas_thread() -> Iterator[None]:
     # The limit holds for the whole process, so calls from several threads wait for each other.
     with _blas_lock, threadpool_limits(1, user_api="blas"):
         yield
-
-
-def limit_blas_here() -> None:
-    """Set the limit in a new thread: some builds of BLAS keep it per thread."""
-    threadpool_limits(1, user_api="blas")

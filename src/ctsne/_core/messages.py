@@ -1,8 +1,9 @@
-"""Helpers for messages: warnings at the user's line, lists of names, suggestions for typos."""
+"""Helpers for messages: warnings at the user's line, lists of names, typos, missing modules."""
 
 from __future__ import annotations
 
 import difflib
+import importlib
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,10 @@ class CtsneWarning(UserWarning):
 
 class InterruptedWarning(CtsneWarning):
     """Ctrl-C ended the work early; what was finished is kept."""
+
+
+class CounterpartsWarning(CtsneWarning):
+    """Many points have no counterpart under other labels."""
 
 
 class NoLabelsWarning(CtsneWarning):
@@ -48,6 +53,17 @@ def warn(message: str, category: type[Warning] = CtsneWarning) -> None:
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _PASSED:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def load(module: str, *, extra: str = "cli") -> Any:
+    """Import an optional module, or say how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{module.split('.')[0]} is needed, but cannot be imported ({error}): "
+            f'pip install "ctsne[{extra}]"'
+        ) from error
 
 
 def shown(value: object, most: int = 60) -> str:

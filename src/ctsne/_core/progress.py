@@ -33,14 +33,13 @@ class Progress:
         *,
         shown: bool,
         every: float | None = 0.0,  # least seconds between lines of a log; None writes none
-        work: float | None = None,  # size of all pieces together, if not 1 each
-        later: float = 0.0,  # size of the work that follows, which the time left includes
+        later: float = 0.0,  # pieces of work that follow, which the time left includes
         then: str = "",  # what follows, if it is not in the time left
         grows: int = 0,  # how many more pieces to expect, if there are more than the total
         kept: bool = True,  # whether the finished bar stays visible
     ) -> None:
         self._total, self._name, self._then, self._kept = total, name, then, kept
-        self._left = float(total if work is None else work)
+        self._left = float(total)
         self._later, self._grows = later, grows
         self._pieces, self._done, self._inside = 0, 0.0, 0.0
         notebook, stream = in_notebook(), output_stream()
@@ -51,17 +50,16 @@ class Progress:
         self._worth_it = False
         self._begin = self._last = time.monotonic()
 
-    def step(self, size: float = 1.0, *, worked: bool = True) -> None:
+    def step(self, *, worked: bool = True) -> None:
         """Count one more piece; one that took no work does not enter the estimate of time left."""
         self._pieces += 1
-        self._left -= size
+        self._left -= 1
         if self._grows and self._pieces > self._total:
             self._total += self._grows
             self._left += self._grows
             if self._bar is not None:
                 self._bar.total += self._grows
-        if worked:
-            self._done += size
+        self._done += worked
         self._show()
         # A line per tenth: this piece is the first one of it.
         if self._stream is not None and 10 * self._pieces % self._total < 10:

@@ -55,10 +55,7 @@ class FittedColumn:
 
     def of_label(self, values: Floats, codes: Codes) -> Floats:
         """Return the value of each label; zero for missing and new labels."""
-        return np.where(self.known(codes), np.append(values, 0.0)[self._place(codes)], 0.0)
-
-    def _place(self, codes: Codes) -> Codes:
-        return np.where(self.known(codes), codes, len(self.counts))
+        return np.append(values, 0.0)[np.where(self.known(codes), codes, -1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,11 +86,9 @@ class RowMaker:
     def lengths(self, codes: Codes, perplexity: float, n: int) -> NDArray[np.int32]:
         """Return the wanted lengths of all lists of new points among ``n`` points."""
         lists = len(self.patterns)
-        if self.method == "joint":
-            each = ceil(_JOINT_LIST * perplexity / (1 if lists <= 4 else 2))
-            return np.full((len(codes), lists), min(each, n), np.int32)
-        if self.method == "revised":
-            each = ceil(_LISTS * perplexity / 2)
+        if self.method == "joint" or self.method == "revised":
+            joint = _JOINT_LIST * perplexity / (1 if lists <= 4 else 2)
+            each = ceil(joint if self.method == "joint" else _LISTS * perplexity / 2)
             return np.full((len(codes), lists), min(each, n), np.int32)
         total = min(ceil(_LISTS * perplexity), n)
         share = np.full((len(codes), lists), 1 / lists)
@@ -118,14 +113,14 @@ class RowMaker:
             before = [array.copy() for array in weights]
             for c, column in enumerate(self.columns):
                 log_odds = self._log_odds(natural, codes, matched, weights, c)
-                target = column.share[points]
                 for level in np.unique(column.knob):
-                    labels = column.knob == level
-                    of_level = column.known(codes[:, c])
-                    of_level &= np.append(labels, False)[codes[:, c]]
+                    labels, share = column.knob == level, column.share[points]
+                    if self.method != "joint" and level != 1:  # what it was before the strength
+                        share = (share - level * self._random_shares(codes)[:, c]) / (1 - level)
+                    of_level = column.known(codes[:, c]) & np.append(labels, False)[codes[:, c]]
                     if of_level.any():
-                        wanted = self._unconditioned(c, codes, target, level)[of_level].mean()
-                        weights[c][labels] = solve_weight(log_odds[of_level], float(wanted))
+                        wanted = float(share[of_level].mean())
+                        weights[c][labels] = solve_weight(log_odds[of_level], wanted)
             change = max(np.abs(a - b).max() for a, b in zip(before, weights, strict=True))
             if change < 1e-6:
                 break
@@ -135,8 +130,10 @@ class RowMaker:
         self, found: Neighbors, codes: Codes, weights: Sequence[Floats], perplexity: float
     ) -> NewRows:
         """Return the rows of new points with these lists."""
-        if not self.columns:
-            return self._plain(found, perplexity)
+        if not self.columns:  # t-SNE
+            rows, target = Rows(found, n_jobs=self.n_jobs), min(perplexity, found.indices.shape[1])
+            made, about, _ = rows.similarities(*rows.bandwidths(target, weighted=False))
+            return NewRows(made, about.perplexity, about.largest_weight, None, None)
         natural = log_shares(found, found.indices.shape[1] / 2, self.n_jobs)
         matched = self._matched(found, codes)
         if self.method == "joint":
@@ -152,33 +149,15 @@ class RowMaker:
             # than half if few points of other labels list its neighbours.
             trust = NAMING * np.nan_to_num(matched.min(axis=1, keepdims=True), nan=2.0)
             shares = plain + trust * (shares - plain)
-        return self._split(found, shares, perplexity, matched)
-
-    def _plain(self, found: Neighbors, perplexity: float) -> NewRows:
-        """Return the rows of t-SNE."""
-        rows = Rows(found, n_jobs=self.n_jobs)
-        target = min(perplexity, found.indices.shape[1])
-        made, diagnostics, _ = rows.similarities(*rows.bandwidths(target, weighted=False))
-        return NewRows(made, diagnostics.perplexity, diagnostics.largest_weight, None, None)
-
-    def _split(
-        self, found: Neighbors, shares: Floats, perplexity: float, matched: Floats
-    ) -> NewRows:
-        """Calibrate the lists separately, each to its share of the perplexity."""
+        # The lists are calibrated separately, each to its share of the perplexity.
         shares = filled_shares(shares, found.lengths)
         # Without points of the own label, those of others are less reliable one by one.
         total = np.where(found.lengths[:, :1] > 0, perplexity, ALONE * perplexity)
         perplexities = np.clip(shares * total, 1.0, np.maximum(found.lengths, 1))
         rows = Rows(found, n_jobs=self.n_jobs)
-        precisions, reached = rows.split_bandwidths(perplexities)
-        made, diagnostics, _ = rows.similarities(precisions, reached, shares=shares)
-        return NewRows(
-            made,
-            diagnostics.perplexity,
-            diagnostics.largest_weight,
-            diagnostics.other_share,
-            matched.min(axis=1),
-        )
+        made, about, _ = rows.similarities(*rows.split_bandwidths(perplexities), shares=shares)
+        parts = about.perplexity, about.largest_weight, about.other_share
+        return NewRows(made, *parts, matched.min(axis=1))
 
     def _matched(self, found: Neighbors, codes: Codes) -> Floats:
         """Return how well the nearest points with the same labels are matched, per column."""
@@ -220,12 +199,6 @@ class RowMaker:
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = logsumexp(total[:, differs], axis=1) - logsumexp(total[:, ~differs], axis=1)
         return np.clip(np.nan_to_num(odds), -LARGEST_LOG_WEIGHT, LARGEST_LOG_WEIGHT)
-
-    def _unconditioned(self, c: int, codes: Codes, share: Floats, level: float) -> Floats:
-        """Return the share that the weight must reach: in ``balanced``, before the strength."""
-        if self.method == "joint" or level == 1:
-            return share
-        return (share - level * self._random_shares(codes)[:, c]) / (1 - level)
 
     def _balanced(self, natural: Floats, codes: Codes, weights: Sequence[Floats]) -> Floats:
         shares, knobs = [], self._knobs(codes)

@@ -123,10 +123,8 @@ def solve_weights(
 ) -> Floats:
     """Solve for the log weight of every column that makes its mean share a target.
 
-    ``log_weights`` holds one row per point or per sampled point. The share of a column is its mean
-    over the points that have a label in it. Columns nested in others are ``inner``: they differ
-    wherever the outer column does, so their share may be above its target without any weight. Then
-    they get none, instead of a negative one.
+    Columns nested in others are ``inner``: they differ wherever the outer column does, so their
+    share may be above its target without any weight. Then they get none, not a negative one.
     """
     if labels.n_columns == 1:
         rows = log_weights[labels.combined.codes >= 0]

@@ -52,12 +52,10 @@ def revised_affinities(
 ) -> Affinities:
     """Weight same-label similarities by beta and others by alpha, for each column (paper, sec. 3).
 
-    With ``bandwidth="r"`` the conditioned row has the perplexity. Several bandwidths may reach it;
-    this chooses the same one as the authors' program: starting from a kernel as wide as the data,
-    precision is doubled until the perplexity falls below the target, and then bisected. If this
-    finds none, it is the smallest that fits, or else the one with the nearest perplexity.
-    With ``"p"``, the row before conditioning has it. ``beta`` holds the paper's beta of each label
-    of each column, in (0, 1].
+    With ``bandwidth="r"`` the conditioned row has the perplexity, with ``"p"`` the row before
+    conditioning. Several bandwidths may reach it for r; this chooses the one of the authors'
+    program: from a kernel as wide as the data, precision is doubled until the perplexity falls
+    below the target, and then bisected; else the smallest that fits, or the nearest perplexity.
     """
     rows = Rows(neighbors, list_log_weights(neighbors.patterns, labels, beta), n_jobs=n_jobs)
     precision, reached = rows.bandwidths(perplexity, weighted=bandwidth == "r")
@@ -89,7 +87,6 @@ def balanced_affinities(
 
     At strength 0, the share of a column is that of each point's plain t-SNE similarities; at
     strength 1, that of a random draw. Each list has the product of the shares of all columns.
-    ``strength`` holds that of each label of each column, in [0, 1].
     """
     length = neighbors.indices.shape[1]
     natural = natural_log_shares(neighbors, labels, perplexity=length / 2, n_jobs=n_jobs)
@@ -110,13 +107,7 @@ def joint_affinities(
     strength: Sequence[Floats],
     n_jobs: int = 1,
 ) -> Affinities:
-    """Give other labels a share of every row that depends on how near they are.
-
-    The share starts from that in the plain similarities, times how well the point is matched. One
-    weight per column, for all points, moves the mean of these shares from its natural value towards
-    that of a random draw, so that points without counterparts keep a small share. All lists are
-    then calibrated separately, each to its share of the perplexity, so that a row has exactly the
-    requested perplexity and keeps the nearest points of all lists.
+    """Give other labels a share of every row that depends on how near they are (docs/joint.md).
 
     The lists of ``neighbors`` are as long as a row each; the best of them are kept. ``strength``
     holds that of each label of each column, in [0, 1].

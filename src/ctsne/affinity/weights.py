@@ -12,10 +12,6 @@ from ctsne.labels import Column, Labels
 Floats = NDArray[np.float64]
 
 # Constants of ``joint``, the same for all data; experiments/RESULTS.md explains their values.
-# In the similarities: strength 1 moves the mean weight on other labels this far towards that of a
-# random draw, as a power of the strength.
-REACH = 0.65
-LEVEL_POWER = 0.75
 # The odds of a point towards other labels are multiplied by how well it is matched, at least this.
 LEAST_MATCHED = 0.02
 # In the map: the odds grow to 10 to the power of ODDS_DECADES, as a power of the strength.
@@ -39,13 +35,16 @@ def random_share(column: Column) -> Floats:
 
 
 def joint_share(share: Floats, column: Column, strength: float) -> float:
-    """Return the mean share of other labels that ``joint`` aims at, from the natural shares."""
+    """Return the mean share of other labels that ``joint`` aims at, from the natural shares.
+
+    The strength is the part of the way from there to the share of a random draw.
+    """
     labelled = column.codes >= 0
     if not labelled.any():
         return 0.0
     natural = float(share[labelled].mean())
     random = float(random_share(column)[labelled].mean())
-    return natural + REACH * float(strength) ** LEVEL_POWER * (random - natural)
+    return natural + float(strength) * (random - natural)
 
 
 def revised_weights(counts: NDArray[np.int64], betas: Floats) -> tuple[Floats, Floats]:

@@ -175,14 +175,14 @@ def definitions(titles: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def titles_of(known: Sequence[str], other: str | None) -> dict[str, str]:
+def titles_of(known: Sequence[str], other: Sequence[str] | None) -> dict[str, str]:
     """Return the titles of the measures to choose a map by, with the names of the labels."""
-    present = [name for name in CHOSEN_BY if other is not None or name != "other_mixing"]
-    if len(known) > 1:
-        present += [of_column("mixing", column) for column in known]
-    return {
-        name: measure_title(name, known=known[0], other=other or "") for name in chosen_by(present)
-    }
+    present = [name for name in CHOSEN_BY if other or name != "other_mixing"]
+    for measure, columns in (("mixing", known), ("other_mixing", other or ())):
+        if len(columns) > 1:
+            present += [of_column(measure, column) for column in columns]
+    first = other[0] if other else ""
+    return {name: measure_title(name, known=known[0], other=first) for name in chosen_by(present)}
 
 
 def plain(value: Any) -> Any:

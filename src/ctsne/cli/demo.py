@@ -24,10 +24,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "revised p, beta 1e-20": {"method": "revised", "bandwidth": "p", "beta": 1e-20},
     "revised r, beta 1e-20": {"method": "revised", "bandwidth": "r", "beta": 1e-20},
     "balanced, strength 1": {"method": "balanced", "strength": 1.0},
-    "joint, strength 0.6": {"method": "joint", "strength": 0.6},
+    "joint, strength 0.7": {"method": "joint", "strength": 0.7},
 }
 _NAMES = {"known": "colours", "other": "shapes"}
-_COLUMNS = titles_of([_NAMES["known"]], _NAMES["other"])
+_COLUMNS = titles_of([_NAMES["known"]], [_NAMES["other"]])
 _LEGEND = """\
 kept: share of the neighbours in the data that the map keeps (adjusted R_NX), from 0 to 1
 mixing: share of random mixing; should be near 1 for colours (known) and 0 for shapes (hidden)"""

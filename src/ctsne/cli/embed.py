@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import warnings
 from argparse import Namespace
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.files import check_space
-from ctsne._core.messages import value_text
+from ctsne._core.messages import CounterpartsWarning, value_text
 from ctsne._core.vocabulary import NEIGHBORHOOD, STARTS
 from ctsne.cli import options as opt
 from ctsne.cli import plot
@@ -19,8 +20,8 @@ from ctsne.cli.console import Console, titles_of
 from ctsne.cli.files import Data, Outputs, check_outputs, check_target, make_record, read_input
 from ctsne.cli.info import missing_labels, report_command, second_label
 from ctsne.cli.main import Parser, spell_command
-from ctsne.cli.options import make_estimator, option, settings_of
-from ctsne.methods import METHODS
+from ctsne.cli.options import as_typed, make_estimator, option, settings_of
+from ctsne.methods import METHODS, align_value
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -32,7 +33,7 @@ Make one map of a dataset with a known label factored out.
 
 INPUT has one row per point: numeric columns to embed, and columns of labels.
 With --labels batch, similar points from different batches lie together, and
-structure that the batches share becomes visible. --mixing 0.7 asks for 70 % of
+structure that the batches share becomes visible. --mixing 0.8 asks for 80 % of
 random mixing; without it, the map has a medium strength. ctsne sweep compares
 strengths.
 
@@ -43,10 +44,10 @@ and batch as one label instead."""
 EPILOG = """\
 the output:
   OUTPUT holds the positions (ctsne_1, ctsne_2), the other columns of INPUT and
-  four diagnostics. Its suffix sets the format: csv, tsv (also .gz), parquet,
-  feather, npz, npy (positions only) or h5ad (obsm["X_ctsne"]); an h5ad INPUT
-  can also be OUTPUT. Settings, versions and the input's checksum are stored
-  with the map, so that ctsne rerun OUTPUT can repeat it.
+  four diagnostics. Its suffix sets the format: csv, tsv (also .gz), parquet or
+  h5ad (obsm["X_ctsne"]); an h5ad INPUT can also be OUTPUT. Settings, versions
+  and the input's checksum are stored with the map, so that ctsne rerun OUTPUT
+  can repeat it.
     ctsne_perplexity      effective number of neighbours of the point
     ctsne_other_share     share of its similarity that goes to other labels
     ctsne_matched         near 0: no counterpart under other labels
@@ -54,10 +55,10 @@ the output:
 
 examples:
   ctsne embed cells.csv --labels batch -o map.csv
-  ctsne embed cells.csv --labels batch --mixing 0.7 -o map.csv --plot map.png
+  ctsne embed cells.csv --labels batch --mixing 0.8 -o map.csv --plot map.png
   ctsne embed cells.h5ad --labels donor batch --strength donor=0.5 batch=0.8 \\
       -o cells.h5ad
-  ctsne embed X.npy --label-file labels.csv --labels batch -o map.npz
+  ctsne embed X.npy --label-file labels.csv --labels batch -o map.csv
   ctsne embed cells.csv --labels batch -o map.csv --model model.ctsne
   ctsne embed cells.csv --labels batch --method revised --beta 1e-8 -o map.csv"""
 
@@ -108,7 +109,10 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
         shown = data.factored | {name: _color(data, name) for name in further}
         verbose = 0 if console.quiet else 1 + console.verbose
         model = prepare(data, vars(options), console, verbose=verbose)
-        model.fit(data.X, labels=data.factored or None)
+        with warnings.catch_warnings():
+            if options.mixing is None:  # the advice says it
+                warnings.simplefilter("ignore", CounterpartsWarning)
+            model.fit(data.X, labels=data.factored or None)
         if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
             raise KeyboardInterrupt
         start = None if options.init in STARTS else Path(options.init)
@@ -183,7 +187,7 @@ def prepare(
 
 
 def _measures(
-    model: ConditionalTSNE, data: Data, other: str | None, jobs: int
+    model: ConditionalTSNE, data: Data, other: list[str] | None, jobs: int
 ) -> dict[str, float | None]:
     """Measure a map; None for measures that the data do not allow."""
     from ctsne.evaluate import data_neighbors, measure_map
@@ -198,10 +202,10 @@ def _measures(
             k=k,
             metric=model.metric,
             pca=model.pca,
-            align=model.align,
+            align=align_value(model.get_params(deep=False)),
             n_jobs=jobs,
         )
-        hidden = None if other is None else data.column(other)
+        hidden = data.hidden(other)
         found |= measure_map(model.embedding_, neighbors, other=hidden, n_jobs=jobs)
     found |= {name: float(values.mean()) for name, values in point_diagnostics(model).items()}
     found["recall"] = float(model.diagnostics_.recall)
@@ -231,7 +235,12 @@ def _report(
         "other_share": "weight on other labels {:.2f}",
     }
     facts = [text.format(measures[name]) for name, text in shown.items() if name in measures]
-    lines.append(f"similarities per point, on average: {', '.join(facts)}")
+    if console.verbose:
+        lines.append(f"similarities per point, on average: {', '.join(facts)}")
+    console.stage("what to do next")
+    advice = None if console.quiet else model.advise(other=data.hidden(options.other))
+    if advice is not None:
+        lines += map(as_typed, advice.lines(_spelled))
     content = {
         "command": "embed",
         "output": options.output,
@@ -241,9 +250,16 @@ def _report(
         "settings": settings_of(options),
         "found": {} if knob is None else {knob: value},
         "measures": measures,
+        "advice": None if advice is None else asdict(advice),
     }
     console.result("\n".join(lines), content)
     console.next(_next_commands(data, options))
+
+
+def _spelled(name: str, value: Any) -> str:
+    """Write a parameter of the estimator as the option that one types."""
+    flag = next(each.flag for each in opt.PARAMETERS if each.name == name)
+    return " ".join([flag, *opt.words_of(value)])
 
 
 def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:
@@ -265,8 +281,8 @@ def _next_commands(data: Data, options: Namespace) -> dict[str, str]:
     commands = {}
     if options.plot is None and find_spec("matplotlib") is not None:
         color = None
-        # A .npy holds positions alone; a combination is drawn by default, but is not a column.
-        if suffix != ".npy" and all(name in columns for name in data.factored):
+        # A combination is drawn by default, but is not a column.
+        if all(name in columns for name in data.factored):
             seen = second_label(columns, options.labels, options.other, options.key)
             color = [*data.factored, *seen] if seen else None
         how = {"output": f"{stem}.png", "key": options.key, "color": color}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ctsne._core.vocabulary import MEASURES, NEIGHBORHOOD
 from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.files import Data, check_labels, check_not_inputs, read_input
-from ctsne.cli.main import Parser
+from ctsne.cli.main import Parser, make_parser
 from ctsne.cli.options import (
     add_jobs,
     add_key,
@@ -20,6 +20,7 @@ from ctsne.cli.options import (
     whole,
 )
 from ctsne.cli.rerun import options_again
+from ctsne.methods import align_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,9 @@ HELP = "measure a map: neighbours kept, labels mixed"
 DESCRIPTION = """\
 Measure a map made by ctsne embed: how well it keeps the neighbourhoods of the
 data, and how far it mixes a label. The data, the label factored out, the metric
-and all other settings are those that are stored with the map."""
+and all other settings are those that are stored with the map. A map of another
+program in an .h5ad file (--key umap) is compared with the data that ctsne embed
+would read from that file."""
 
 # Measures that judge a map; two of --other share their names with those of --labels.
 _LISTED = {
@@ -43,25 +46,29 @@ the table:
   label is the column that a measure is about, k the size of the neighbourhoods,
   and expected the value for a random map or for random labels. The measures:
 {definitions(_LISTED)}
+  --standard adds those of scib-metrics, whose names begin with scib_, and the
+  columns tsne, for a t-SNE map of the same data, and data, for the data.
 
 examples:
   ctsne evaluate map.csv
   ctsne evaluate map.csv --other celltype -k 15 30 100
-  ctsne evaluate cells.h5ad --json
+  ctsne evaluate map.csv --other celltype --standard
+  ctsne evaluate cells.h5ad --key umap --labels batch --other celltype
   ctsne evaluate map.csv --other celltype -o measures.csv"""
 
 
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
-    option(main, "MAP", "file written by ctsne embed")
+    option(main, "MAP", "file written by ctsne embed, or any .h5ad file with a map")
     option(main, "--data FILE", "data file, if it is no longer where embed read it")
     option(main, "--labels COLUMN...", "labels that should be mixed (default: those factored out)")
-    option(main, "--other COLUMN", "label that should be visible in the map")
+    option(main, "--other COLUMN...", "labels that should be visible in the map")
     sizes = "sizes of the neighbourhoods; larger values measure coarser structure"
     option(main, "-k --k N...", sizes, read=whole, default=[NEIGHBORHOOD])
     add_sample(main)
+    option(main, "--standard", "add the measures of scib-metrics, next to t-SNE; needs --other")
     option(main, "-o --output FILE", "also write the table to a csv or tsv file")
-    add_key(main)
+    add_key(main, "h5ad: name of the map in obsm, such as umap")
     add_jobs(main)
     add_messages(parser)
 
@@ -69,22 +76,29 @@ def add_options(parser: Parser, main: Any) -> None:
 def run(options: argparse.Namespace, console: Console) -> None:
     """Measure the map."""
     from ctsne._core.files import write_file
-    from ctsne.io import check_output, read_map
+    from ctsne.io import check_output, read_map, suffix_of
     from ctsne.storage.record import read_record
 
     target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
     outputs = [] if target is None else [target]
     check_not_inputs(outputs, options)
     source = Path(options.input)
+    if options.standard and len(options.other or ()) != 1:
+        what = "one column that should be visible, such as the cell type"
+        raise ValueError(f"--standard needs --other: {what}")
     made = read_map(source, key=options.key)
-    # The data are read as they were read for the map.
-    record = read_record(source, key=options.key)
-    if record.command == "transform":
-        what = f"{source} holds points placed in another map, which has its own neighbours"
-        raise ValueError(f"{what}; ctsne evaluate measures maps made by ctsne embed")
-    then = options_again(record, source, given=options.data)
+    expect = None
+    if made.settings is None and suffix_of(source) == ".h5ad":
+        then = _default_options(options)
+    else:  # the data are read as they were read for the map
+        record = read_record(source, key=options.key)
+        if record.command == "transform":
+            what = f"{source} holds points placed in another map, which has its own neighbours"
+            raise ValueError(f"{what}; ctsne evaluate measures maps made by ctsne embed")
+        then = options_again(record, source, given=options.data)
+        expect = record.inputs[0].data
     check_not_inputs(outputs, then)
-    data = read_input(then, console, expect=record.inputs[0].data)
+    data = read_input(then, console, expect=expect)
     n, points = data.X.shape[0], len(made.embedding)
     if n != points:
         raise ValueError(f"{source} has {points} points, but {data.dataset.path} has {n}")
@@ -105,6 +119,13 @@ def run(options: argparse.Namespace, console: Console) -> None:
     console.result(aligned(list(table), table.to_numpy().tolist()), content)
 
 
+def _default_options(options: argparse.Namespace) -> argparse.Namespace:
+    """Return the options to read the data of a map that ctsne did not make."""
+    defaults = {each.dest: each.default for each in make_parser().commands["embed"].options()}
+    named = {"input": options.data or options.input, "labels": options.labels}
+    return argparse.Namespace(**{**defaults, **named, "other": options.other, "align": "none"})
+
+
 def _table(
     embedding: Any, data: Data, settings: dict[str, Any], options: argparse.Namespace
 ) -> pd.DataFrame:
@@ -117,22 +138,22 @@ def _table(
     if options.labels:
         factored = {name: data.column(name) for name in options.labels}
     check_labels(options.labels or list(factored), options.other)
-    other: Any = None
-    if options.other is not None:  # the table names it
-        other = pd.Series(data.column(options.other)).rename(options.other)
+    if options.standard and not factored:
+        raise ValueError("--standard needs --labels: the label to factor out, such as the batch")
     model = make_estimator(settings)
-    align = model.align if data.aligned is None else data.aligned
+    align = align_value(model.get_params(deep=False)) if data.aligned is None else data.aligned
     tables = [
         evaluate(
             embedding,
             data.X,
             factored or None,
-            other=other,
+            other=data.hidden(options.other),
             k=k,
             metric=model.metric,
             pca=model.pca,
             align=align,
             sample=options.sample,
+            standard=options.standard and k == options.k[0],
             n_jobs=options.jobs,
         )
         for k in options.k

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from ctsne._core.messages import DominantFeatureWarning
 from ctsne._core.vocabulary import NO_EFFECT
 from ctsne.cli.console import Console
 from ctsne.cli.options import PARAMETERS, settings_of
-from ctsne.labels import JOINT, Column, encode_column
+from ctsne.labels import JOINT, Column, encode_labels
 
 if TYPE_CHECKING:
     from ctsne.io import Dataset
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 # Options that name a file to read.
 _READ = ("input", "label_file", "init", "data", "model")
 # Options that say how to read INPUT.
-_READING = ("label_file", "use_rep", "layer", "features", "index", "join_on")
+_READING = ("label_file", "use_rep", "layer", "features", "index")
 
 
 # ---- outputs -------------------------------------------------------------------------------------
@@ -116,14 +115,6 @@ def check_not_inputs(outputs: Iterable[Path], options: Namespace, into_input: bo
     for output in filter(Path.exists, outputs):
         for file in filter(output.samefile, files):
             raise ValueError(f"the output would replace the input {file}; name another output")
-        if into_input and _same_link(output, Path(options.input)):
-            what = f"{output} is a link, which the output would replace"
-            raise ValueError(f"{what}; name the file itself: -o {output.resolve()}")
-
-
-def _same_link(one: Path, other: Path) -> bool:
-    linked = one.is_symlink() and other.is_symlink()
-    return linked and os.path.samestat(one.lstat(), other.lstat())
 
 
 def _inode(path: Path) -> int | None:
@@ -181,6 +172,10 @@ class Data:
         """Return a column or feature by name; the combination factored out has a name too."""
         return self.factored[name] if name in self.factored else self.dataset.column(name)
 
+    def hidden(self, names: Sequence[str] | None) -> dict[str, Any] | None:
+        """Return the labels to look for by name; None if there are none."""
+        return {name: self.column(name) for name in names} if names else None
+
     def columns(self) -> dict[str, Any]:
         """Return all columns, those factored out first."""
         return self.factored | self.dataset.columns
@@ -192,14 +187,15 @@ def label_names(labels: Sequence[str] | None, combine: bool) -> list[str]:
     return [JOINT.join(names)] if combine and len(names) > 1 else names
 
 
-def check_labels(labels: Sequence[str], other: str | None) -> None:
-    """Refuse a column that is named twice, or as the label to look for too."""
-    twice = [name for name in labels if labels.count(name) > 1]
-    if twice:
-        raise ValueError(f"--labels names {twice[0]!r:.60} twice; name each column once")
-    if other in labels:
-        how = "name another column, or leave --other out"
-        raise ValueError(f"--other: {other!r:.60} is already the label to factor out; {how}")
+def check_labels(labels: Sequence[str], other: Sequence[str] | None) -> None:
+    """Refuse a column that is named twice, or as a label to look for too."""
+    for flag, names in (("--labels", labels), ("--other", other or ())):
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{flag} names {name!r:.60} twice; name each column once")
+            if flag == "--other" and name in labels:
+                how = "name another column, or leave --other out"
+                raise ValueError(f"--other: {name!r:.60} is already the label to factor out; {how}")
 
 
 def read_file(options: Namespace, labels: Sequence[str] = (), **more: Any) -> Dataset:
@@ -226,7 +222,7 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     labels = list(options.labels or ())
     if expect is None:  # a map may be repeated as it was made
         check_labels(labels, options.other)
-    named = labels if options.other is None else [*labels, options.other]
+    named = [*labels, *(options.other or ())]
     dataset = read_file(options, named)
     factored = {name: dataset.labels([name]) for name in labels}
     if (names := label_names(labels, options.combine)) != labels:
@@ -234,6 +230,11 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         if names[0] in dataset.columns:
             what = f"a column {names[0]!r:.60}, the name of the combination of --labels"
             raise ValueError(f"{options.input} has {what}; rename that column")
+    known = {}
+    if factored:
+        encoded = encode_labels(factored, argument="--labels")
+        encoded.refuse_identifiers("--labels")
+        known = encoded.by_name
     aligned = None
     if options.align_rep is not None:
         _check_align_rep(options, dataset)
@@ -241,20 +242,19 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     shown, origins = read_features(dataset, getattr(options, "show", None), layer=options.layer)
     check_unchanged(dataset, labels, aligned, expect)
     tell = console.say if expect is None else console.detail  # reported the first time
-    about = [_about_labels(column, name) for name, column in factored.items()]
     texts = [
         f"read {dataset.X.shape[0]:,} points from {options.input}: {dataset.source}",
         "" if aligned is None else f'other labels are compared in obsm["{options.align_rep}"]',
         f"features: {folded(dataset.features)}" if dataset.source.kind == "table" else "",
         *(f"on the page: {origin}" for origin in origins),
         *dataset.notes,
-        *(note for note, _ in about),
+        *(_about_missing(column, name) for name, column in known.items()),
     ]
     for text in filter(None, texts):
         tell(text)
     if expect is None:
         counts = "" if options.metric == "precomputed" else _about_counts(dataset, options.layer)
-        for warning in (*dataset.warnings, *(warning for _, warning in about), counts):
+        for warning in (*dataset.warnings, counts):
             if str(warning):
                 console.warn(warning, again=isinstance(warning, DominantFeatureWarning))
     return Data(dataset, factored, aligned, shown=shown)
@@ -271,7 +271,7 @@ def check_unchanged(
 
 
 def _check_align_rep(options: Namespace, dataset: Dataset) -> None:
-    if options.align != "none":
+    if options.align is not None:
         raise ValueError("--align and --align-rep exclude each other; leave one out")
     if dataset.source.kind in ("table", "array"):
         raise ValueError(f"--align-rep is for .h5ad files; {options.input} is not one")
@@ -285,31 +285,21 @@ def _about_counts(dataset: Dataset, layer: str | None) -> str:
     narrow = kind in ("table", "array") and len(dataset.features) < FEWEST_COLUMNS
     if kind == "obsm" or narrow or not looks_like_counts(dataset.X):
         return ""
-    if kind == "array":
-        how = "X = np.log1p(1e4 * X / X.sum(axis=1).reshape(-1, 1)) (import numpy as np)"
-    elif kind == "table":
-        how = "table[names] = np.log1p(1e4 * table[names].div(table[names].sum(axis=1), axis=0))"
-        how += " (import numpy as np; table is a pandas data frame, names are its count columns)"
-    else:
+    how = "divide each row by its sum and take logarithms"
+    if kind not in ("array", "table"):
         taken = "" if layer is None else f"adata.X = adata.layers[{layer!r}].copy(); "
-        how = f'adata = sc.read_h5ad("{dataset.path}"); {taken}{NORMALIZE}; adata.write_h5ad(...)'
-        how += f" (import scanpy as sc{'' if layer is None else '; then leave out --layer'})"
+        how = f"with scanpy as sc: {taken}{NORMALIZE}"
     what = f"{dataset.path} looks like raw counts, so the columns with the largest counts"
-    return f"{what} dominate the map; normalise them first, in Python: {how}"
+    return f"{what} dominate the map; normalise them first, {how}"
 
 
-def _about_labels(known: Any, name: str) -> tuple[str, str]:
-    """Return a note and a warning about a label to factor out; empty if there are none."""
-    labels = encode_column(known)
-    note = warning = ""
-    if labels.n_missing:
-        has = "has" if labels.n_missing == 1 else "have"
-        what = f"{labels.n_missing:,} of {labels.n_points:,} points {has} no {name!s:.60}"
-        note = f"{what}; nothing is factored out for {'it' if has == 'has' else 'them'}"
-    if 2 * np.count_nonzero(labels.counts == 1) > labels.n_points:
-        what = f"{labels.n_labels} different values for {labels.n_points} points"
-        warning = f"{name!r:.60} has {what}; is it a label?"
-    return note, warning
+def _about_missing(labels: Column, name: str) -> str:
+    """Return a note about points without a label to factor out; empty if all have one."""
+    if not labels.n_missing:
+        return ""
+    has, whom = ("has", "it") if labels.n_missing == 1 else ("have", "them")
+    what = f"{labels.n_missing:,} of {labels.n_points:,} points {has} no {name!s:.60}"
+    return f"{what}; nothing is factored out for {whom}"
 
 
 def model_columns(model: Any) -> dict[str, Column]:

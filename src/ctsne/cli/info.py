@@ -1,90 +1,111 @@
-"""``ctsne info``: what is installed, what a model holds, which columns could be labels."""
+"""``ctsne info``: what is installed, how a map was made, and which label to factor out."""
 
 from __future__ import annotations
 
 import argparse
 import platform
-import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ctsne._core.messages import FeaturesWarning, label_text, quoted, size_text, value_text
-from ctsne.cli.console import Console
+from ctsne.cli.console import Console, aligned
 from ctsne.cli.files import model_columns, read_file
 from ctsne.cli.main import Parser, spell_command
-from ctsne.cli.options import add_messages
+from ctsne.cli.options import add_key, add_messages
 from ctsne.labels import Column, encode_column
+from ctsne.labels.candidates import kind_of
 from ctsne.methods import METHODS
 
 if TYPE_CHECKING:
-    from ctsne.io import Dataset
+    from ctsne.storage.record import Record
 
-USAGE = "[FILE] [--json]"
-HELP = "show what a data file or a model holds, or version and installed extras"
+USAGE = "[FILE] [options]"
+HELP = "which label to factor out of a data file, or how a map or model was made"
 DESCRIPTION = """\
-Show the version, the instruction set and the number of threads in use, and
-which extras are installed. Useful in bug reports, and when a file cannot be
-read or drawn.
+Given a data file, rank the columns that could be labels by how far they
+dominate neighbourhoods in the data, say which are nested or confounded, and
+propose one to factor out.
 
-Given a data file, show its features and the columns that could be labels.
-Given a model file, show its method and labels, the data it was made from, and
-the command that made it."""
+Given a map or a model, show its method and labels, the data it was made from,
+and the command that made it.
+
+Without a file, show the version, the instruction set and the number of threads
+in use, and which extras are installed."""
 
 EPILOG = """\
+mixing in the data:
+  How far the values of a column are mixed among the 30 nearest neighbours in
+  the data: 0 is not mixed at all, 1 is mixed as random labels would be. The
+  column with the smallest value dominates a t-SNE map most.
+
 instruction set:
   ctsne uses the fastest one that the processor has. Maps may differ in their
   last digits between instruction sets, so every map records its own.
 
 examples:
-  ctsne info
   ctsne info cells.csv
-  ctsne info model.ctsne"""
+  ctsne info map.csv
+  ctsne info"""
 
 # The purpose of each extra, and the modules it installs.
 _EXTRAS = {
     "cli": ("reading and writing tables and h5ad files", ("anndata", "pandas", "pyarrow")),
     "plot": ("pictures", ("matplotlib",)),
     "scanpy": ("ctsne.tl on AnnData", ("anndata", "scanpy")),
-    "dask": ("sweeps and placing on a cluster", ("dask", "distributed", "zarr")),
+    "dask": ("sweeps and placing on a cluster", ("dask", "distributed")),
+    "scib": ("standard measures, large", ("scib_metrics",)),
 }
 
-# Values of a column that are shown, the most frequent first, and columns in a message.
-_VALUES, _SHOWN = 4, 6
-# A label has at most this many values, and at least this many points per value on average. More
-# whole numbers than this are counts.
-_MOST_VALUES, _LEAST_POINTS, _MOST_NUMBERS = 200, 4, 50
-# Rows that show whether a column has too many values, and features that are not genes.
-_LOOKED_AT, _MOST_FEATURES = 10_000, 1000
-# Columns of these names usually hold what is known before an experiment, or what it looks for.
-_KNOWN = re.compile(
-    r"batch|donor|sample|patient|subject|individual|replicate|plate|run|lane|tech|method|platform"
-    r"|protocol|study|dataset|condition|stim|treat|site|lab$|center|centre|day",
-    re.IGNORECASE,
-)
-_LOOKED_FOR = re.compile(r"type|class|cluster|label|annot|lineage|state|digit", re.IGNORECASE)
+# Values of a column, columns and relations that are shown.
+_VALUES, _SHOWN = 3, 6
+# Results of a fit that its map stores.
+_STORED = ("kl_divergence", "n_iter", "recall")
 
 
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
-    main.add_argument("file", metavar="FILE", nargs="?", help="a data file or a model to describe")
+    main.add_argument("file", metavar="FILE", nargs="?", help="data, a map or a model")
+    add_key(main)
     add_messages(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Collect and print the facts."""
-    from ctsne.io.paths import MODEL_SUFFIX
+    from ctsne.io.paths import DATA_SUFFIXES, MODEL_SUFFIX, check_input, suffix_of
+    from ctsne.storage.record import find_record
 
     if options.file is None:
         _describe_installation(console)
-    elif options.file.lower().endswith(MODEL_SUFFIX):
-        _describe_model(options.file, console)
-    else:
-        _describe_data(options.file, console)
+        return
+    source, record = check_input(options.file, (*DATA_SUFFIXES, MODEL_SUFFIX)), None
+    suffix = suffix_of(source)
+    try:
+        record = find_record(source, key=options.key)
+    except ValueError as error:
+        if suffix == MODEL_SUFFIX:
+            raise
+        console.warn(error)  # perhaps the settings of another program
+    content: dict[str, Any] = {"file": options.file}
+    lines, commands = [], {}
+    if record is not None:
+        facts, mixed = _facts(source, record, options.key)
+        lines = [f"{name:10} {text}" for name, text in facts.items()]
+        content["map"] = facts | {"mixing": mixed, "record": record.to_dict()}
+        commands["to describe it in a paper"] = spell_command(["cite", options.file], {})
+    if record is None or suffix == ".h5ad":  # which holds the data too
+        try:
+            data, more, command = _describe_data(options.file, console)
+            lines, commands = [*lines, *[""] * bool(lines), *data], {"to make maps": command}
+            content |= more | {"next": command}
+        except ValueError as error:
+            if record is None:
+                raise
+            console.warn(error)  # the map alone was kept
+    console.result("\n".join(lines), content)
+    console.next(commands)
 
 
 def _describe_installation(console: Console) -> None:
@@ -110,189 +131,155 @@ def _describe_installation(console: Console) -> None:
         install = f'pip install "ctsne[{name}]"'
         state = f"missing {', '.join(missing)}: {install}" if missing else "installed"
         lines.append(f"  {name:8} {purpose:46} {state}")
-        content["extras"][name] = {
-            "for": purpose,
-            "installed": not missing,
-            "missing": missing,
-            "install": install,
-        }
+        content["extras"][name] = {"for": purpose, "missing": missing, "install": install}
     console.result("\n".join(lines), content)
 
 
-def _describe_model(path: str, console: Console) -> None:
-    """Print what a model file holds, after checking all of it."""
-    from ctsne.cli.rerun import stored_settings
+def _facts(source: Path, record: Record, key: str) -> tuple[dict[str, str], dict[str, float]]:
+    """Return how a map or a model was made, and the mixing of its labels."""
+    from ctsne.cli.rerun import FILES, stored_settings
     from ctsne.estimator import load
-    from ctsne.storage.model import check_model_input
-    from ctsne.storage.record import record_of
+    from ctsne.evaluate import mixing
+    from ctsne.io import read_map
+    from ctsne.io.paths import MODEL_SUFFIX, suffix_of
+    from ctsne.settings import DEFAULTS
 
-    source = check_model_input(path)
-    model = load(source)
-    record = record_of(model)
-    n, dimensions = model.embedding_.shape
-    knob = METHODS[model.method].knob
-    value = None if knob is None else getattr(model, f"{knob}_")
-    features = getattr(model, "feature_names_in_", record.features)
-    content: dict[str, Any] = {
-        "model": path,
-        "size": size_text(source.stat().st_size),
-        "map": f"{n:,} points in {dimensions} dimension{'s' * (dimensions > 1)}",
-        "method": model.method if value is None else f"{model.method}, {knob} {value_text(value)}",
-        "metric": model.metric,
-        "labels": "; ".join(
-            f"{name}: {column.describe()}" for name, column in model_columns(model).items()
-        )
-        or "none",
-        "columns": str(model.n_features_in_),
+    features, given, results = record.features, record.parameters, record.results
+    if suffix_of(source) == MODEL_SUFFIX:
+        model = load(source)
+        positions, labels = model.embedding_, model_columns(model)
+        features = getattr(model, "feature_names_in_", features)
+    else:
+        found = read_map(source, key=key)
+        stored = {name: found.columns[name] for name in record.labels if name in found.columns}
+        positions, labels = found.embedding, {x: encode_column(stored[x]) for x in stored}
+    n, dimensions = positions.shape
+    mixed = {name: mixing(positions, x) for name, x in labels.items() if n > 3 and x.n_labels > 1}
+    method, data = METHODS.get(str(given.get("method"))), record.input("data")
+    how = f"placed in {placed.file}" if (placed := record.input("model")) else ""
+    if method is not None:
+        value = results.get(str(method.knob))
+        how = method.name if value is None else f"{method.name}, {method.knob} {value_text(value)}"
+    changed = {
+        name: value
+        for name, value in given.items()
+        if name not in ("method", "strength", "beta") and value != DEFAULTS.get(name)
     }
-    if features is not None:
-        content["columns"] += f": {quoted(features, most=4)}"
-    data = record.input("data")
-    if data is not None:
-        content["data"] = f"{record.source} of {data.file}"
-        settings = stored_settings(record, source)
-        content["made by"] = spell_command(["embed", data.file], settings)
-    content["ctsne"] = record.versions.get("ctsne", "unknown")
-    console.result("\n".join(f"{name:10} {text}" for name, text in content.items()), content)
+    made_by = record.made_by
+    if data is not None and record.command in ("embed", "transform"):
+        files = {FILES[file.role]: file.file for file in record.inputs if file.role in FILES}
+        first = [data.file] if record.command == "embed" else [files.pop("model"), data.file]
+        made_by = spell_command([record.command, *first], stored_settings(record, source) | files)
+    names = [f"{name}: {column.describe()}" for name, column in labels.items()]
+    size = f"{n:,} points in {dimensions} dimension{'s' * (dimensions > 1)}"
+    facts = {
+        "map": f"{source} ({size}, {size_text(source.stat().st_size)})",
+        "method": how,
+        "settings": value_text(changed),
+        "labels": "; ".join(names) or ", ".join(record.labels) or "none",
+        "mixing": value_text({name: round(share, 2) for name, share in mixed.items()}),
+        "measures": value_text({name: results[name] for name in _STORED if name in results}),
+        "columns": "" if features is None else f"{len(features)}: {quoted(features, most=4)}",
+        "data": "" if data is None else f"{record.source} of {data.file}",
+        "made by": made_by,
+        "ctsne": record.versions.get("ctsne", "unknown"),
+    }
+    return {name: text for name, text in facts.items() if text}, mixed
 
 
-def _describe_data(path: str, console: Console) -> None:
-    """Print the features and columns of a data file, and how to go on."""
-    from ctsne.io import read_data
-    from ctsne.io.tables import folded
+def _describe_data(path: str, console: Console) -> tuple[list[str], dict[str, Any], str]:
+    """Return lines and facts about a data file, and the command to go on with."""
+    from ctsne.evaluate.screen import screen
+    from ctsne.io import read_data, suffix_of
+    from ctsne.io.tables import candidates, folded, main_features
 
     console.stage(f"reading {path}")
     data = read_data(path)
-    found = candidates(data)
-    rest = [name for name in data.columns if name not in found]
+    doubtful = any(isinstance(warning, FeaturesWarning) for warning in data.warnings)
+    pattern = main_features(data.features) if doubtful else None
+    data = data if pattern is None else data.select([pattern])
+    console.stage("neighbours")
+    columns = candidates(data.columns)
+    found = screen(data.X, columns)
+    rest = [name for name in data.columns if name not in columns]
     content: dict[str, Any] = {
-        "file": path,
         "points": int(data.X.shape[0]),
         "source": str(data.source),
         "features": list(data.features),
         "other columns": rest,
-        "labels": {
-            name: {"values": labels.n_labels, "missing": labels.n_missing}
-            for name, labels in found.items()
-        },
+        "labels": {column.name: vars(column) for column in found.columns},
+        "relations": [{**vars(relation), "text": relation} for relation in found.relations],
+        "proposal": found.proposal,
+        "advice": found.advice,
     }
     lines = [
         f"data       {path} ({data.X.shape[0]:,} points)",
         f"features   {data.source}: {folded(data.features)}",
+        *([f"others     {quoted(rest)}"] if rest else []),
     ]
-    title = "labels"
-    for name, labels in found.items():
-        number = " (whole numbers)" if name in data.features else ""
-        lines.append(f"{title:10} {name}{number}: {_values(labels)}")
-        title = ""
-    if not found:
-        lines.append("labels     none: no column has a few values that repeat")
-    if rest:
-        lines.append(f"others     {quoted(rest)}")
+    if found.columns:
+        head = ("column", "values", "mixing in the data", "note")
+        rows = [(x.name[:40], _values(columns[x.name]), x.mixing, x.note) for x in found.columns]
+        lines += ["", aligned(head, rows)]
+    related = [f"- {relation}" for relation in found.relations]
+    if len(related) > _SHOWN:
+        related[_SHOWN:] = [f"- and {len(related) - _SHOWN} more pairs, see --json"]
+    lines += [*["", *related] * bool(related), "", f"proposal: {found.advice}"]
     for note in data.notes:
         console.detail(note)
     for warning in data.warnings:
         console.warn(warning)
-    console.result("\n".join(lines), content)
-    if found:
-        console.next({"with the label that you want to factor out": _report_of(path, data, found)})
+    stem = Path(path.removesuffix(suffix_of(path))).name
+    settings: dict[str, Any] = {"features": None if pattern is None else [pattern]}
+    if found.proposal is None:
+        settings |= {"method": "tsne", "output": f"{stem}-map.csv"}
+        return lines, content, spell_command(["embed", path], settings)
+    settings["labels"] = [found.proposal]
+    seen = label_to_see([x.name for x in found.columns if x.name != found.proposal])
+    settings["other"] = None if seen is None else [seen]
+    return lines, content, report_command(path, settings, f"{stem}.html")
 
 
 def _values(labels: Column) -> str:
     """Describe the values of a label column, the most frequent first."""
     most = (-labels.counts).argsort(kind="stable")[:_VALUES].tolist()
-    some = [f"{label_text(labels.names[i]):.40} ({labels.counts[i]:,})" for i in most]
+    some = [f"{label_text(labels.names[i]):.12}" for i in most]
     more = ["..."] if labels.n_labels > _VALUES else []
-    missing = f"; {labels.n_missing:,} missing" if labels.n_missing else ""
-    return f"{labels.n_labels} values, {', '.join(some + more)}{missing}"
-
-
-def _report_of(path: str, data: Dataset, found: Mapping[str, Column]) -> str:
-    """Return a command that makes maps of a data file, with what seems to be the known label."""
-    from ctsne.io import suffix_of
-    from ctsne.io.tables import main_features
-
-    other = label_to_see([*found])
-    known = next((name for name in found if name != other), other)
-    settings: dict[str, Any] = {"labels": [known], "other": None if known == other else other}
-    if any(isinstance(warning, FeaturesWarning) for warning in data.warnings):
-        pattern = main_features(data.features)
-        settings["features"] = None if pattern is None else [pattern]
-    stem = Path(path.removesuffix(suffix_of(path))).name
-    return report_command(path, settings, f"{stem}.html")
+    return f"{labels.n_labels}: {', '.join(some + more)}"
 
 
 # ---- columns that could be labels ----------------------------------------------------------------
 
 
-def label_columns(columns: Mapping[str, Any]) -> dict[str, Column]:
-    """Return the columns that could be labels, those that are usually known first."""
-    found = {}
-    for name, column in columns.items():
-        kind = getattr(getattr(column, "dtype", None), "kind", "O")
-        most = min(_MOST_NUMBERS if kind in "iu" else _MOST_VALUES, len(column) // _LEAST_POINTS)
-        # Fractions are measurements. Of many values, the first rows already have too many.
-        if kind == "f" or _encoded(column[:_LOOKED_AT]) is None:
-            continue
-        labels = _encoded(column)
-        if labels is not None and 2 <= labels.n_labels <= most:
-            found[name] = labels
-    return dict(sorted(found.items(), key=lambda item: (_rank(item[0]), item[1].n_labels)))
-
-
-def _encoded(column: Any) -> Column | None:
-    """Return a column as labels, unless it cannot be one."""
-    try:
-        labels = encode_column(column)
-    except (TypeError, ValueError):
-        return None
-    return labels if labels.n_labels <= _MOST_VALUES else None
-
-
-def _rank(name: str) -> int:
-    return 2 if _LOOKED_FOR.search(name) else 0 if _KNOWN.search(name) else 1
-
-
-def candidates(data: Dataset) -> dict[str, Column]:
-    """Return the columns of a file that could be labels, whole numbers among its features too."""
-    from ctsne._core.checks import is_sparse
-
-    numbers: dict[str, Any] = {}
-    if not is_sparse(data.X) and len(data.features) <= _MOST_FEATURES:  # else they are genes
-        whole = (np.mod(data.X, 1) == 0).all(axis=0)
-        if 2 * whole.sum() < len(whole):  # else they are counts
-            places = np.flatnonzero(whole).tolist()
-            numbers = {data.features[i]: data.X[:, i].astype(np.int64) for i in places}
-    return label_columns({**data.columns, **numbers})
-
-
 def label_to_see(names: Sequence[str]) -> str | None:
     """Return the column that one probably looks for."""
-    return next((name for name in names if _LOOKED_FOR.search(name)), None)
+    return next((name for name in names if kind_of(name) == "analysis"), None)
 
 
 def second_label(
-    columns: Mapping[str, Any], known: Sequence[str] | None, other: str | None, key: str
+    columns: Mapping[str, Any], known: Sequence[str] | None, other: Sequence[str] | None, key: str
 ) -> list[str]:
-    """Return the column to colour by besides those factored out: the label to look for.
+    """Return the columns to colour by besides those factored out: the labels to look for.
 
-    Without a name, it is the one that is named like that, or the only one that could be a label.
+    Without names, it is the one that is named like that, or the only one that could be a label.
     """
-    from ctsne.io.tables import is_of_map
+    from ctsne.io.tables import candidates
 
     if other is not None:
-        return [other] if other in columns else []
+        return [name for name in other if name in columns]
     left = {name: values for name, values in columns.items() if name not in (known or ())}
-    found = [*label_columns({name: x for name, x in left.items() if not is_of_map(name, key)})]
+    found = [*candidates(left, key)]
     likely = label_to_see(found)
     return found if len(found) == 1 else [likely] if likely is not None else []
 
 
 def missing_labels(options: argparse.Namespace, otherwise: str = "") -> str:
     """Explain that no label is named, with the columns of the input that could be one."""
+    from ctsne.io.tables import candidates
+
     what = f"--labels COLUMN is missing: name the label to factor out{otherwise}"
     try:
-        found = candidates(read_file(options))
+        found = candidates(read_file(options).columns)
     except (ImportError, OSError, TypeError, ValueError):  # reported once the label is named
         return what
     if not found:

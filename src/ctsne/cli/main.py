@@ -19,17 +19,8 @@ from ctsne.cli.options import as_typed, suggested, words_of
 # In the order of the help. Each is a module of this package with the texts USAGE, HELP, DESCRIPTION
 # and EPILOG and the functions ``add_options`` and ``run``.
 COMMANDS = (
-    "embed",
-    "transform",
-    "place",
-    "sweep",
-    "report",
-    "evaluate",
-    "plot",
-    "rerun",
-    "cite",
-    "demo",
-    "info",
+    *("embed", "transform", "place", "sweep", "report", "evaluate", "plot", "rerun", "cite"),
+    *("demo", "info"),
 )
 
 _DESCRIPTION = """\
@@ -41,9 +32,9 @@ visible."""
 
 _EPILOG = """\
 from a file to a decision:
-  ctsne info data.csv                                  which columns are there
+  ctsne info data.csv                                  which label to factor out
   ctsne report data.csv --labels batch -o page.html    look at maps, choose one
-  ctsne embed data.csv --labels batch --method joint --strength 0.6 -o map.csv
+  ctsne embed data.csv --labels batch --method joint --strength 0.7 -o map.csv
   ctsne plot map.csv --color batch celltype -o map.png
 
 new points later:
@@ -54,7 +45,7 @@ examples:
   ctsne demo              six maps of synthetic data: a table and a picture
   ctsne embed --help      what a command does, its options and its output
 
-File formats: csv, tsv (also .gz), parquet, feather, npy, npz, h5ad (AnnData).
+File formats: csv, tsv (also .gz), parquet, h5ad (AnnData); data also npy, npz.
 In Python: from ctsne import ConditionalTSNE"""
 
 

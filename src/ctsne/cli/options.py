@@ -21,21 +21,8 @@ if TYPE_CHECKING:
 
 # Options that do not shape the result, or that the record of an output holds elsewhere.
 UNRECORDED = (
-    "command",
-    "help",
-    "jobs",
-    "json",
-    "quiet",
-    "verbose",
-    "input",
-    "output",
-    "plot",
-    "page",
-    "color",
-    "title",
-    "keep",
-    "model",
-    "model_file",
+    *("command", "help", "jobs", "json", "quiet", "verbose", "input", "output", "plot", "page"),
+    *("color", "title", "keep", "model", "model_file"),
 )
 
 
@@ -48,34 +35,22 @@ def suggested(name: str, known: Iterable[str]) -> str:
 # ---- values --------------------------------------------------------------------------------------
 
 
-def number(text: str) -> float:
-    """Read a finite number."""
-    with contextlib.suppress(ValueError):
-        if math.isfinite(value := float(text)):
-            return value
-    raise ArgumentTypeError(f"must be a number, got {text!r}")
+def _reader(kind: type, words: str, fits: Callable[[Any], bool]) -> Any:
+    """Return a reader of numbers that fit."""
+
+    def value(text: str) -> Any:
+        with contextlib.suppress(ValueError):
+            if fits(found := kind(text)):
+                return found
+        raise ArgumentTypeError(f"must be {words}, got {text!r}")
+
+    return value
 
 
-def whole(text: str) -> int:
-    """Read an integer."""
-    try:
-        return int(text)
-    except ValueError:
-        raise ArgumentTypeError(f"must be a whole number, got {text!r}") from None
-
-
-def seed(text: str) -> int:
-    """Read a seed."""
-    if not 0 <= whole(text) < 2**32:
-        raise ArgumentTypeError(f"must be from 0 to {2**32 - 1}, got {text}")
-    return int(text)
-
-
-def jobs(text: str) -> int:
-    """Read a number of threads."""
-    if whole(text) < -1 or whole(text) == 0:
-        raise ArgumentTypeError(f"must be 1 or more, or -1 for all, got {text}")
-    return int(text)
+number = _reader(float, "a number", math.isfinite)
+whole = _reader(int, "a whole number", lambda _: True)
+seed = _reader(int, f"a whole number from 0 to {2**32 - 1}", lambda x: 0 <= x < 2**32)
+jobs = _reader(int, "a number of threads from 1 up, or -1 for all", lambda x: x == -1 or x > 0)
 
 
 def npy(text: str) -> str:
@@ -104,7 +79,7 @@ def one_of(*words: str, read: Callable[[str], Any] | None = None, or_: str = "")
 def per_label(texts: Sequence[str]) -> float | dict[str, float]:
     """Read one number for all labels, or ``label=number`` for each label or column."""
     if len(texts) == 1 and "=" not in texts[0]:
-        return number(texts[0])
+        return float(number(texts[0]))
     return _by_name(texts, number, "one number, or name=number for each label or column")
 
 
@@ -206,7 +181,7 @@ _MAIN = (
     Parameter("strength", "--strength T...", per_label),
     Parameter("method", "--method NAME", one_of(*METHODS), DEFAULT_METHOD),
     Parameter("beta", "--beta B...", per_label),
-    Parameter("align", "--align NAME", one_of(*ALIGN_CHOICES), "none"),
+    Parameter("align", "--align NAME", one_of(*ALIGN_CHOICES), None),
     Parameter("perplexity", "--perplexity U", number, 30.0),
     Parameter("random_state", "--seed N", seed, 0),
     Parameter("n_jobs", "--jobs N", jobs, -1),
@@ -252,7 +227,8 @@ _HELP = {
     "labels A and B",
     "align": "how to compare points with different labels: none, in the data as given; mutual, "
     "after shifting each label towards its counterparts; local, with shifts that vary from place "
-    "to place; mean, after removing label means; auto, the best of none, mutual and mean",
+    "to place; mean, after removing label means; auto, the best of the last three (default: "
+    f"{METHODS[DEFAULT_METHOD].align} for {DEFAULT_METHOD}, none for other methods)",
     "perplexity": "roughly the number of neighbours that count for each point; larger values show "
     "coarser structure and take longer",
     "random_state": "for --init random; pca has no seed",
@@ -313,14 +289,16 @@ def add_labels(group: Any, *, required: bool = False) -> None:
     option(group, "--labels COLUMN...", text, required=required)
     text = "treat several --labels as one: each combination of their values is a label"
     option(group, "--combine", text)
-    option(group, "--other COLUMN", "label you hope to see; measured, and not used as a feature")
+    text = "labels you hope to see; measured, not used as features; the first decides what is pure"
+    option(group, "--other COLUMN...", text)
 
 
-def add_outputs(group: Any, *, what: str, color: str) -> None:
+def add_outputs(group: Any, *, what: str, color: str, page: bool = True) -> None:
     """Add the files that hold a map or show it."""
     option(group, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
     option(group, "--plot FILE", f"also draw {what} (png, pdf or svg)")
-    option(group, "--page FILE", f"also write an interactive page of {what} (html)")
+    if page:
+        option(group, "--page FILE", f"also write an interactive page of {what} (html)")
     option(group, *color.split("  "))
     add_key(group, "prefix of new columns; h5ad: map in obsm[X_KEY]")
 
@@ -348,10 +326,8 @@ def add_reading(parser: Parser, *, of_model: bool = False) -> None:
         "--features NAME...": "columns to embed, by name or pattern such as "
         f'"PC*" (default: {chosen})',
         "--index COLUMN": "column with the names of the points; not used as a feature",
-        "--label-file FILE": "table with the labels, if INPUT does not have them; its rows must "
-        "be in the order of INPUT unless --join-on is given",
-        "--join-on COLUMN": "column by which to join the label file to INPUT, such as cell; index "
-        "joins by row names, order by position even if identifiers differ",
+        "--label-file FILE": "table with the labels, if INPUT does not have them; matched by the "
+        "names of the points if it has them, else in the order of INPUT",
         "--use-rep KEY": f"h5ad: key in obsm, or X (default: {part})",
         "--layer KEY": "h5ad: layer to use instead",
         "--align-rep KEY": "h5ad: representation in obsm in which to compare points with "

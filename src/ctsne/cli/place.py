@@ -26,8 +26,8 @@ worker process for each core of this machine."""
 
 EPILOG = """\
 the files:
-  parquet, h5ad, or zarr stores; all of one format, by name or as a pattern in
-  quotes. All are read like the first one, by the rules of ctsne embed.
+  parquet or h5ad, all of one format, by name or as a pattern in quotes. All are
+  read like the first one, by the rules of ctsne embed.
 
 the output:
   FOLDER has a Parquet file for each input file, with the columns of ctsne
@@ -39,39 +39,26 @@ the output:
 examples:
   ctsne place model.ctsne 'cells/*.parquet' -o maps --labels batch
   ctsne place model.ctsne 'cells/*.h5ad' -o maps --use-rep X_scVI
-  ctsne place model.ctsne cells.zarr -o maps --scheduler tcp://10.0.0.1:8786"""
+  ctsne place model.ctsne 'cells/*.h5ad' -o maps --scheduler tcp://10.0.0.1:8786"""
 
 
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     main.add_argument("model", metavar="MODEL", help="file with the model")
     option(main, "FILE...", "files with the points, or patterns in quotes")
-    option(
-        main, "-o --output FOLDER", "folder to write to, made if it does not exist", required=True
-    )
-    option(
-        main,
-        "--labels COLUMN...",
-        "label columns, one for each that the model factored out (default: those of the same "
-        "names, if the first file has them)",
-    )
-    option(
-        main,
-        "--use-rep KEY",
-        "h5ad: key in obsm, or X (default: that of the model, else as for ctsne embed)",
-    )
-    option(
-        main,
-        "--scheduler ADDRESS",
-        "Dask scheduler, such as tcp://10.0.0.1:8786, whose workers see the files and FOLDER",
-    )
+    option(main, "-o --output FOLDER", "folder to write to, made if needed", required=True)
+    text = "label columns, one for each that the model factored out (default: those of the same "
+    option(main, "--labels COLUMN...", f"{text}names, if the first file has them)")
+    text = "h5ad: key in obsm, or X (default: that of the model, else as for ctsne embed)"
+    option(main, "--use-rep KEY", text)
+    text = "Dask scheduler, such as tcp://10.0.0.1:8786, whose workers see the files and FOLDER"
+    option(main, "--scheduler ADDRESS", text)
     opt.add_messages(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
     """Place the points."""
     from ctsne.distributed import place
-    from ctsne.distributed.cluster import connected
     from ctsne.distributed.collection import columns_in, file_paths
     from ctsne.estimator import load
     from ctsne.io import suffix_of
@@ -93,14 +80,14 @@ def run(options: argparse.Namespace, console: Console) -> None:
             raise ValueError(f"{what}, which is not read from many files; name a --use-rep")
         use_rep = part.get("use_rep")
     console.stage("placing" if options.scheduler is None else "connecting")
-    with connected(options.scheduler) as client, reported_here():
+    with reported_here():
         placed = place(
             options.model,
             options.input,
             options.output,
             labels=labels,
             use_rep=use_rep,
-            client=client,
+            client=options.scheduler,
             progress=not console.quiet,
         )
     _report(placed, options, labels, console)

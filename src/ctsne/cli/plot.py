@@ -1,4 +1,4 @@
-"""``ctsne plot``: draw a map or a sweep."""
+"""``ctsne plot``: draw a map."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import argparse
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ctsne._core.files import write_file
 from ctsne._core.messages import unknown
-from ctsne._core.vocabulary import chosen_by, measure_title
 from ctsne.cli.console import Console
 from ctsne.cli.files import check_not_inputs, label_names
 from ctsne.cli.info import second_label
@@ -18,20 +17,15 @@ from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import add_key, add_messages, number, one_of, option, settings_of
 from ctsne.labels import combine_columns
 
-if TYPE_CHECKING:
-    from ctsne.cli.sweep import SweepFolder
-
-USAGE = "MAP_OR_SWEEP -o FILE [options]"
-HELP = "draw a map, or the maps and measures of a sweep"
-DESCRIPTION = "Draw a map made by ctsne embed, or the maps and measures of a sweep."
+USAGE = "MAP -o FILE [options]"
+HELP = "draw a map"
+DESCRIPTION = "Draw a map made by ctsne embed. For a sweep, see ctsne report."
 
 EPILOG = """\
 the picture:
-  Of a map: text and whole numbers are drawn as labels, other numbers with a
-  colour bar, such as the diagnostic ctsne_largest_weight. More than 20 labels
-  are also named on the map; more than 100,000 points are shaded.
-  Of a sweep, by --kind: maps draws all maps; measures draws mixing and
-  neighbours kept over the strength; trade-off draws one against the other.
+  Text and whole numbers are drawn as labels, other numbers with a colour bar,
+  such as the diagnostic ctsne_largest_weight. More than 20 labels are also
+  named on the map; more than 100,000 points are shaded.
   In pdf and svg, texts can be edited and points are an image of 300 dpi.
   The picture's metadata holds the command that made it.
 
@@ -40,7 +34,6 @@ examples:
   ctsne plot map.csv --color batch celltype -o map.pdf
   ctsne plot map.csv --width double -o figure1.pdf
   ctsne plot cells.h5ad --color celltype --shape batch -o map.svg
-  ctsne plot sweep --kind trade-off -o trade-off.png
 
 Requires matplotlib (pip install "ctsne[plot]")."""
 
@@ -50,29 +43,14 @@ _DPI = 300
 
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
-    option(main, "MAP_OR_SWEEP", "file written by ctsne embed, or folder written by ctsne sweep")
+    option(main, "MAP", "file written by ctsne embed or ctsne transform")
     option(main, "-o --output FILE", "picture to write (png, pdf or svg)", required=True)
-    option(
-        main,
-        "--color COLUMN...",
-        "columns to colour by, one panel each (default: the labels factored out, and the label "
-        "to look for)",
-    )
+    text = "columns to colour by, one panel each (default: the labels factored out, and the label "
+    option(main, "--color COLUMN...", f"{text}to look for)")
     option(main, "--shape COLUMN", "column with at most ten labels, drawn as marker shapes")
-    option(
-        main,
-        "--kind KIND",
-        "for a sweep: maps, measures or trade-off",
-        read=one_of("maps", "measures", "trade-off"),
-        default="maps",
-    )
-    option(
-        main,
-        "--width WIDTH",
-        "width for print: single (89 mm), double (183 mm), or a number "
-        "in mm; texts have 6 to 8 points",
-        read=one_of("single", "double", read=number, or_="a number in mm"),
-    )
+    text = "width for print: single (89 mm), double (183 mm), or a number in mm; texts have 6 to 8 "
+    width = one_of("single", "double", read=number, or_="a number in mm")
+    option(main, "--width WIDTH", f"{text}points", read=width)
     add_key(main)
     add_messages(parser)
 
@@ -86,8 +64,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     check_not_inputs([target], options)
     console.stage(f"drawing {target}")
     use_agg()
-    draw = _sweep_figure if source.is_dir() else _map_figure
-    figure = draw(source, options, console)
+    figure = _figure(source, options, console)
     settings = {**settings_of(options), "color": options.color}
     command = spell_command(["plot", options.input], {**settings, "output": options.output})
     save_picture(figure, target, command, fixed=options.width is not None)
@@ -95,12 +72,10 @@ def run(options: argparse.Namespace, console: Console) -> None:
     console.result(f"picture: {options.output}", content)
 
 
-def _map_figure(source: Path, options: argparse.Namespace, console: Console) -> Any:
+def _figure(source: Path, options: argparse.Namespace, console: Console) -> Any:
     from ctsne.io import read_map
     from ctsne.storage.record import find_record
 
-    if options.kind != "maps":
-        raise ValueError(f"--kind {options.kind} is for the folder of a sweep; {source} is a map")
     made = read_map(source, key=options.key)
     if len(made.embedding) < 2:
         raise ValueError(f"{source} has {len(made.embedding)} points; a picture needs at least 2")
@@ -141,40 +116,6 @@ def draw_map(
         return pl.embedding(plane, columns, shape=shape, width=width)[0].figure
     name, values = next(iter(columns.items()), (None, None))
     return pl.embedding(plane, values, shape=shape, title=name, width=width).figure
-
-
-def _sweep_figure(source: Path, options: argparse.Namespace, _: Console) -> Any:
-    """Draw the maps of a sweep, its measures over the strength, or one against the other."""
-    from ctsne import pl
-    from ctsne.cli.sweep import read_folder
-
-    sweep = read_folder(source)
-    known = sweep.labels
-    colors = options.color or known[:1]
-    if len(colors) > 1:
-        raise ValueError("the maps of a sweep are drawn in one colour scheme: give one --color")
-    color, shape = (_pick(sweep.columns, name, source) for name in (colors[0], options.shape))
-    if options.kind == "measures":
-        return _measures(sweep, known, options.width)
-    if options.kind == "trade-off":
-        xlabel = None if len(known) > 1 else measure_title("mixing", known=known[0])
-        return pl.trade_off(sweep.result, xlabel=xlabel, width=options.width).figure
-    made = {swept.title: swept.embedding for swept in sweep.result.maps}
-    maps = {title: each[:, :2] for title, each in made.items() if each is not None}
-    return pl.maps(maps, color, shape=shape, width=options.width)[0].figure
-
-
-def _measures(sweep: SweepFolder, known: list[str], width: Any) -> Any:
-    """Draw the measures to choose by over the parameters that set the strength."""
-    from ctsne import pl
-
-    lines = [line for line in sweep.result.lines() if line.knob is not None]
-    if not lines:
-        raise ValueError("the sweep has no maps that differ in strength, so nothing to draw over")
-    names = chosen_by(lines[0].maps[0].measures)
-    other = sweep.settings["other"] or ""
-    titles = {name: measure_title(name, known=known[0], other=other) for name in names}
-    return pl.measures(sweep.result, titles, width=width)[0, 0].figure
 
 
 def save_picture(figure: Any, path: Path, command: str, *, fixed: bool = False) -> None:

@@ -178,7 +178,6 @@ def _write(
         file["file"] = relative_path(folder.resolve().parent / file["file"], target)
     data, *more = made["inputs"]
     given = {**sweep.settings, **{FILES[file["role"]]: file["file"] for file in more}}
-    note = "  # from its own start, so it may differ" if given["path"] else ""
     made["command"] = spell_command(["report", options.input], vars(options))
     maps = sweep.result.maps
     write_report(
@@ -191,6 +190,6 @@ def _write(
         names=sweep.names,
         title=options.title,
         features=sweep.features,
-        commands=[embed_command(swept, data["file"], given) + note for swept in maps],
+        commands=[embed_command(swept, data["file"], given) for swept in maps],
         provenance=made,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import shlex
 import textwrap
 from collections.abc import Mapping
@@ -53,121 +52,83 @@ an interrupted sweep. The folder's table lists the maps of the last command."""
 
 EPILOG = f"""\
 the table:
-{definitions(titles_of(["LABEL"], "OTHER"))}
+{definitions(titles_of(["LABEL"], ["OTHER"]))}
 
 the suggestion:
-  The weakest setting that reaches --mixing; between methods, the one that keeps
-  most neighbours. With --other, of the maps that reach it and that no other map
-  beats in both mixing and neighbours kept, the one that mixes the other label
-  least (the weaker of equals). If t-SNE reaches --mixing, there is nothing to
-  factor out. Look at the maps first: ctsne report FOLDER -o page.html
+  Of the maps that reach --mixing (or the most mixed, if none does), the one
+  that keeps most neighbours. With --other, of these and of t-SNE, the one that
+  mixes the other label least; of several, the first named decides. Differences
+  within noise are ties, and ties go to the weaker setting. There is nothing to
+  factor out if t-SNE reaches --mixing and no map is better.
+  Look at the maps first: ctsne report FOLDER -o page.html
 
 the output:
   FOLDER holds the maps (in Python: ctsne.sweep.load_sweep), all measures
-  (table.csv), the labels (columns.feather) and all settings (settings.json);
-  ctsne rerun FOLDER repeats the sweep.
+  (table.csv), the labels (columns.parquet) and all settings (settings.json).
 
 examples:
   ctsne sweep cells.csv --labels batch -o sweep
-  ctsne sweep cells.h5ad --labels batch --other celltype --mixing 0.7 -o sweep
+  ctsne sweep cells.h5ad --labels batch --other celltype --mixing 0.8 -o sweep
   ctsne sweep cells.csv --labels batch --methods balanced --strengths 0 .5 1 \\
       -o sweep
-  ctsne sweep cells.csv --labels donor batch --mixing donor=0.7 batch=0.5 -o two
-  ctsne sweep cells.csv --labels batch --path -o quick     several times faster"""
+  ctsne sweep cells.csv --labels donor batch --mixing donor=0.7 batch=0.5 -o two"""
 
 
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "INPUT", "file with the data")
     opt.add_labels(main, required=True)
-    option(
-        main,
-        "-o --output FOLDER",
-        "folder for the results; finished maps in it are reused",
-        required=True,
-    )
+    text = "folder for the results; finished maps in it are reused"
+    option(main, "-o --output FOLDER", text, required=True)
     add_sweep_options(parser, main)
     opt.add_messages(parser)
 
 
 def add_sweep_options(parser: Parser, main: Any) -> None:
     """Add the options that say which maps to make."""
-    option(
-        main,
-        "--methods NAME...",
-        "joint, revised, balanced or original, in addition to t-SNE",
-        read=one_of(*METHODS),
-        default=list(SWEPT_METHODS),
-    )
-    option(
-        main,
-        "--strengths T...",
-        "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1); with several columns "
-        "donor=.3,.6 batch=.5,1 tries all combinations",
-        read=per_column,
-    )
-    option(
-        main,
-        "--betas B...",
-        "for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to 1e-4 "
-        "for original); likewise",
-        read=per_column,
-    )
-    option(
-        main,
-        "--mixing SHARE...",
-        "mixing that the suggested map should reach, from 0 to 1; larger values suggest stronger "
-        "settings; with several columns for all, or donor=0.7 batch=0.5",
-        read=per_label,
-        default=SUGGESTED_MIXING,
-    )
-    option(
-        main,
-        "--show NAME...",
-        "features to colour the page by, by name or pattern, such as genes; h5ad: of X or "
-        "--layer, else of raw",
-    )
+    text, methods = "joint, revised, balanced or original, in addition to t-SNE", one_of(*METHODS)
+    option(main, "--methods NAME...", text, read=methods, default=list(SWEPT_METHODS))
+    text = "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1); with several columns "
+    text += "donor=.3,.6 batch=.5,1 tries all combinations"
+    option(main, "--strengths T...", text, read=per_column)
+    text = "for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to 1e-4 "
+    option(main, "--betas B...", f"{text}for original); likewise", read=per_column)
+    text = "mixing that the suggested map should reach, from 0 to 1; larger values suggest "
+    text += "stronger settings; with several columns for all, or donor=0.7 batch=0.5"
+    option(main, "--mixing SHARE...", text, read=per_label, default=SUGGESTED_MIXING)
+    text = "features to colour the page by, by name or pattern, such as genes; h5ad: of X or "
+    option(main, "--show NAME...", f"{text}--layer, else of raw")
     option(main, "--all-points", f"use all points, not only a random sample of {SWEPT_POINTS:,}")
-    option(main, "--path", "start each map from the next weaker one: much faster, for a first look")
     measures = parser.add_argument_group("measures")
-    option(
-        measures,
-        "-k --k N",
-        "size of neighbourhoods; larger values measure coarser structure (default: "
-        f"{NEIGHBORHOOD})",
-        read=whole,
-    )
+    text = "size of neighbourhoods; larger values measure coarser structure"
+    option(measures, "-k --k N", f"{text} (default: {NEIGHBORHOOD})", read=whole)
     opt.add_sample(measures)
     opt.add_data(parser, main, leave_out=SWEPT)
 
 
-def make(options: argparse.Namespace, console: Console, *, expect: str | None = None) -> None:
-    """Make the maps; with ``expect``, only if the data have this checksum."""
+def run(options: argparse.Namespace, console: Console) -> None:
+    """Make the maps."""
     folder = Path(options.output)
     check_folder(folder)
     check_not_inputs(files_of(folder), options)
-    made = run_sweep(options, console, folder, expect=expect)
+    made = run_sweep(options, console, folder)
     write_folder(folder, made)
     _report(made, options, console)
 
 
-run = make
-
-
-def run_sweep(
-    options: argparse.Namespace, console: Console, folder: Path, *, expect: str | None = None
-) -> SweepFolder:
+def run_sweep(options: argparse.Namespace, console: Console, folder: Path) -> SweepFolder:
     """Make all maps that the folder does not have yet."""
     from ctsne.storage.record import input_files
     from ctsne.sweep import sweep
+    from ctsne.sweep.choice import check_targets
 
-    _check_mixing(options)
-    given = read_input(options, console, expect=expect)
+    factored = titles_of(label_names(options.labels, options.combine), None)
+    check_targets(options.mixing, mixings_of(factored))
+    given = read_input(options, console)
     data = given if options.all_points else given.sample(SWEPT_POINTS)
     if data.sampled:
         n = f"{SWEPT_POINTS:,} of {data.sampled:,}"
         console.say(f"sweeping a random sample of {n} points; add --all-points to use all of them")
-    other = None if options.other is None else data.column(options.other)
     # The mixing of a sweep is for its suggestion.
     estimator = prepare(data, {**vars(options), "mixing": None}, console)
     parameters = estimator.get_params(deep=False)
@@ -187,9 +148,8 @@ def run_sweep(
             data.X,
             data.factored,
             grid,
-            other=other,
+            other=data.hidden(options.other),
             estimator=estimator,
-            path=options.path,
             k=options.k,
             sample=options.sample,
             folder=folder,
@@ -216,14 +176,6 @@ def run_sweep(
     result = replace(result, maps=maps, sampled_from=data.sampled or None)
     columns, names = data.columns(), data.dataset.names
     return SweepFolder(result, columns, names, record, settings_of(options), data.shown)
-
-
-def _check_mixing(options: argparse.Namespace) -> None:
-    """Refuse a target for the suggestion that no label or column has."""
-    from ctsne.sweep.choice import check_targets
-
-    names = label_names(options.labels, options.combine)
-    check_targets(options.mixing, mixings_of(titles_of(names, None)))
 
 
 def _knob(parameters: Mapping[str, Any]) -> str:
@@ -278,13 +230,10 @@ def findings(made: SweepFolder, file: str) -> tuple[list[str], dict[str, Any]]:
     known = [share for share in map(_least_mixing, result.maps) if math.isfinite(share)]
     if best is None:
         lines.append(f"suggested: none, because {reason}")
-        lines += ["  try a lower --mixing"] * bool(known)
         return lines, {"suggested": None, "reason": reason}
     command = embed_command(best, file, settings)
-    how = "To make it from its own start" if settings["path"] else "To make this map"
-    if result.sampled_from:
-        how = "To make this map of all points"
-    judge = columns.get("other_mixing", "the picture")
+    how = "To make this map of all points" if result.sampled_from else "To make this map"
+    judge = next((x for name, x in columns.items() if name.startswith("other_")), "the picture")
     wanted = "These targets are" if isinstance(mixing, Mapping) else f"{mixing:g} is"
     further = f"try stronger settings as long as {judge} shows that nothing merges that should "
     further += "stay apart"
@@ -372,7 +321,7 @@ def map_files(path: Path) -> set[str]:
 
 def check_folder(path: Path) -> None:
     """Refuse a folder with other files, before any work is done."""
-    from ctsne.io.paths import load
+    from ctsne._core.messages import load
 
     load("pyarrow")  # for the columns
     if not path.exists():
@@ -435,17 +384,6 @@ def write_folder(path: Path, sweep: SweepFolder) -> None:
             write_columns(path / FEATURES, sweep.features)
         write_file(path / TABLE, table.encode("utf-8", "surrogatepass"))
         _write_record(path, sweep.record)
-
-
-def move_folder(new: Path, target: Path) -> None:
-    """Move a finished sweep to its place; other files there are kept."""
-    if not target.exists():
-        new.rename(target)
-        return
-    with uninterrupted():
-        for file in sorted(new.iterdir(), key=lambda file: file.name == SETTINGS):
-            os.replace(file, target / file.name)
-        new.rmdir()
 
 
 def read_folder(path: Path) -> SweepFolder:

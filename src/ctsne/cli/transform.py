@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from argparse import Namespace
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from ctsne.cli.files import (
     check_outputs,
     check_target,
     check_unchanged,
-    label_names,
     make_record,
     model_columns,
     read_aligned,
@@ -64,7 +63,6 @@ the output:
 
 examples:
   ctsne transform model.ctsne new.csv -o new_map.csv --plot new_map.png
-  ctsne transform model.ctsne new.csv -o new_map.csv --page new_map.html
   ctsne transform model.ctsne new.h5ad --labels donor -o new.h5ad"""
 
 
@@ -75,7 +73,7 @@ def add_options(parser: Parser, main: Any) -> None:
     text = "label columns of INPUT, one for each that the model factored out (default: those of "
     option(main, "--labels COLUMN...", f"{text}the same names, if INPUT has them)")
     color = "--color COLUMN  column to colour them by (default: the label)"
-    opt.add_outputs(main, what="the points above the reference", color=color)
+    opt.add_outputs(main, what="the points above the reference", color=color, page=False)
     text = "roughly the number of neighbours that count for each point; larger values place points "
     text += "by more of them (default: half of the model's, at most 15)"
     option(main, "--perplexity U", text, read=number)
@@ -87,11 +85,12 @@ def add_options(parser: Parser, main: Any) -> None:
 def make(options: Namespace, console: Console, *, expect: str | None = None) -> None:
     """Place the points; with ``expect``, only if the data have this checksum."""
     from ctsne.estimator import load
+    from ctsne.placing.request import in_order, labels_for
     from ctsne.storage.model import check_model_input
     from ctsne.storage.record import Input, input_files, record_of, relative_path
 
     outputs = check_outputs(options)
-    if options.color is not None and outputs.picture is None and outputs.page is None:
+    if options.color is not None and outputs.picture is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     check_order(options.model, options.input)
     source = check_model_input(options.model)
@@ -107,13 +106,19 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
         for note in dataset.notes:
             tell(note)
         names = options.labels
+        if names and model.labels_ is None:
+            raise ValueError("--labels: the model factored no label out; leave out --labels")
         if names:
-            names = _named_labels(names, model, made)
+            known = made.labels or list(model_columns(model))
+            if len(names) != len(known):
+                has = f"{len(known)} label column{'s' * (len(known) > 1)} ({' '.join(known)})"
+                raise ValueError(f"--labels: the model has {has}, got {len(names)}")
+            names = in_order(names, known)
         elif model.labels_ is not None:
             names, what = usual_labels(made, dataset.columns, options.input)
             tell(what)
         options.labels = names or None
-        labels = _labels_of(model, made, dataset, names or ())
+        labels = labels_for(model.labels_, [dataset.labels([name]) for name in names or ()])
         aligned = _read_aligned(model, made, options)
         check_unchanged(dataset, names or (), aligned, expect)
         color = None if options.color is None else {options.color: dataset.column(options.color)}
@@ -141,14 +146,8 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
         )
     shown = color or ({JOINT.join(names): dataset.labels(names)} if names else {})
     flat, reference = replace(placed, embedding=placed.embedding[:, :2]), model.embedding_[:, :2]
-    title = f"{Path(options.input).name} in the map of {source.name}"
-    told = {**record.to_dict(), "command": _command(options)}
     outputs.write_more(
-        console,
-        picture=lambda path: _draw(flat, reference, shown, path, _command(options)),
-        page=lambda path: _write_page(
-            flat, reference, shown, dataset, path, title=title, provenance=told
-        ),
+        console, picture=lambda path: _draw(flat, reference, shown, path, _command(options))
     )
     _report(model, placed, labels or {}, outputs, options, console)
 
@@ -209,17 +208,6 @@ def usual_part(made: Record) -> dict[str, str | None]:
     return {"use_rep": made.source.use_rep, "layer": made.source.layer}
 
 
-def _named_labels(names: list[str], model: ConditionalTSNE, made: Record) -> list[str]:
-    """Return the label columns that the user names, in the order of the model's."""
-    if model.labels_ is None:
-        raise ValueError("--labels: the model factored no label out; leave out --labels")
-    known = list(made.labels) or list(model_columns(model))
-    if len(names) != len(known):
-        has = f"{len(known)} label column{'s' * (len(known) > 1)} ({' '.join(known)})"
-        raise ValueError(f"--labels: the model has {has}, got {len(names)}")
-    return known if set(names) == set(known) else names
-
-
 def usual_labels(
     made: Record, there: Collection[str], where: object
 ) -> tuple[list[str] | None, str]:
@@ -233,17 +221,6 @@ def usual_labels(
     if len(known) > 1:
         how = f"--labels names {len(known)} columns, in which values may be missing"
     return None, f"{what}: the points are placed without labels; {how}"
-
-
-def _labels_of(
-    model: ConditionalTSNE, made: Record, dataset: Dataset, names: Sequence[str]
-) -> dict[str, Any] | None:
-    """Return the labels of the new points by their names in the model."""
-    if not names:
-        return None
-    combined = len(label_names(made.labels, bool(made.options.get("combine")))) < len(names)
-    columns = [dataset.labels(names)] if combined else [dataset.labels([name]) for name in names]
-    return dict(zip(model_columns(model), columns, strict=True))
 
 
 def _read_aligned(model: ConditionalTSNE, made: Record, options: Namespace) -> Any:
@@ -298,24 +275,6 @@ def _draw(
     save_picture(ax.figure, picture, command)
 
 
-def _write_page(
-    placed: Placement,
-    reference: Any,
-    shown: dict[str, Any],
-    dataset: Dataset,
-    page: Path,
-    **more: Any,
-) -> None:
-    from ctsne.report import write_placed
-    from ctsne.report.data import DISTANCE, PLACED
-
-    # The first column is shown first: one that groups points, not one that names them.
-    others = sorted(dataset.columns.items(), key=lambda item: len(set(item[1])) == len(item[1]))
-    columns = shown | dict(others)
-    columns = {name: x for name, x in columns.items() if name not in (PLACED, DISTANCE)}
-    write_placed(placed, page, reference=reference, columns=columns, names=dataset.names, **more)
-
-
 def _command(options: Namespace, **more: Any) -> str:
     """Return the command as one would type it."""
     return spell_command(["transform", options.model, options.input], {**vars(options), **more})
@@ -351,7 +310,7 @@ def _report(
     content = {
         "command": "transform",
         "output": options.output,
-        **outputs.shown(),
+        "picture": options.plot,
         "model": options.model,
         "points": n,
         "labels": counts,
@@ -360,7 +319,7 @@ def _report(
         "settings": settings_of(options),
     }
     console.result("\n".join(lines), content)
-    if options.plot is None and options.page is None:
+    if options.plot is None:
         stem = options.output.removesuffix(suffix_of(options.output))
         command = _command(options, plot=f"{stem}.png")
         console.next({"to see the points above the reference": command})

@@ -7,33 +7,39 @@ import logging
 import signal
 import threading
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from typing import Any
 
 from ctsne._core.files import reason
 from ctsne._core.jobs import usable_cpus
-from ctsne._core.messages import shown
-from ctsne.io.paths import load
-
-# Tasks given to the cluster at a time, per thread of its workers: one that runs, and one whose
-# input is read meanwhile. More would keep more shards in memory.
-_TASKS_PER_THREAD = 2
+from ctsne._core.messages import load, shown
 
 
 @contextlib.contextmanager
 def opened_client(client: Any) -> Iterator[Any]:
-    """Give the client, the current one of Dask, or one of a local cluster closed at the end."""
+    """Give a client: as given, of a scheduler's address, the current one, or of a local cluster."""
     distributed = load("distributed", extra="dask")
     if client is None:
         with contextlib.suppress(ValueError):
             client = distributed.default_client()
+    elif isinstance(client, str):
+        logging.getLogger(distributed.__name__).setLevel(logging.CRITICAL)  # errors say enough
+        try:
+            own = distributed.Client(client, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"no Dask scheduler answers at {client!r:.100}: {error}") from error
+        with own:
+            yield own
+        return
     elif not isinstance(client, distributed.Client) or client.asynchronous:
-        how = "client must be a distributed.Client that is not asynchronous"
+        how = "client must be a distributed.Client that is not asynchronous, or an address"
         raise TypeError(f"{how}, got {shown(client)}")
     if client is not None:
         yield client
         return
-    with _ignore_interrupts():
+    # A cluster that is interrupted as it starts cannot be closed, and its processes all complain.
+    alone = threading.current_thread() is threading.main_thread()  # which alone hears Ctrl-C
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if alone else None
+    try:
         started = distributed.LocalCluster(
             n_workers=usable_cpus(),
             threads_per_worker=1,
@@ -42,6 +48,9 @@ def opened_client(client: Any) -> Iterator[Any]:
             preload=[__name__],
             silence_logs=logging.CRITICAL,  # what fails is reported with its shard
         )
+    finally:
+        if alone:
+            signal.signal(signal.SIGINT, before)
     with started as cluster, distributed.Client(cluster, set_as_default=False) as own:
         yield own
 
@@ -54,71 +63,20 @@ def dask_setup(_: object) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-@contextlib.contextmanager
-def connected(address: str | None) -> Iterator[Any]:
-    """Give a client of the scheduler at an address, or None without one.
-
-    Dask does not write about its own processes meanwhile: the program reports what happened.
-    """
-    distributed = load("distributed", extra="dask")
-    log = logging.getLogger(distributed.__name__)
-    before = log.level
-    log.setLevel(logging.CRITICAL)
-    try:
-        if address is None:
-            yield None
-            return
-        try:
-            client = distributed.Client(address, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ValueError(f"no Dask scheduler answers at {address!r:.100}: {error}") from error
-        with client:
-            yield client
-    finally:
-        log.setLevel(before)
-
-
-@contextlib.contextmanager
-def _ignore_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C for a moment, here and in processes that are started meanwhile.
-
-    A cluster that is interrupted as it starts cannot be closed, and its processes all complain.
-    """
-    if threading.current_thread() is not threading.main_thread():  # which alone hears it
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def run_tasks(client: Any, tasks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    """Run delayed tasks, a few at a time; yield the number and the result of each as it ends.
+    """Run delayed tasks; yield the number and the result of each as it ends.
 
     A task that failed has its exception as the result. Those that still run when the caller stops
-    are cancelled.
+    are cancelled. Dask itself begins only as many as its workers have room for.
     """
-    distributed = load("distributed", extra="dask")
-    done = distributed.as_completed(with_results=True, raise_errors=False, loop=client.loop)
-    numbered = iter(enumerate(tasks))
-    running: dict[Any, int] = {}
-
-    def submit() -> None:
-        room = _TASKS_PER_THREAD * max(1, sum(client.nthreads().values())) - len(running)
-        for number, task in islice(numbered, max(0, room)):
-            future = client.compute(task)
-            running[future] = number
-            done.add(future)
-
+    as_completed = load("distributed", extra="dask").as_completed
+    running = {future: number for number, future in enumerate(client.compute(list(tasks)))}
+    done = as_completed(list(running), loop=client.loop, with_results=True, raise_errors=False)
     try:
-        submit()
         for future, result in done:
             failed = future.status == "error"
             yield running.pop(future), result[1] if failed else result
             del future  # so that a worker that dies later does not take its result along
-            submit()
     finally:
         if running:
             client.cancel(list(running), force=True)

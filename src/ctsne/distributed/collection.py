@@ -15,20 +15,17 @@ import numpy as np
 
 from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import is_sparse
-from ctsne._core.files import reading, reason
-from ctsne._core.messages import shown, unknown, warn
+from ctsne._core.files import reading
+from ctsne._core.messages import load, shown, warn
 from ctsne.io import Dataset, Source, check_input, suffix_of
 from ctsne.io.anndata import read_h5ad_blocks
 from ctsne.io.dataset import check_labels
 from ctsne.io.hdf5 import opened
-from ctsne.io.paths import load
 from ctsne.io.tables import frame_data, read_schema, read_table_blocks
 
 # Rows that are placed at a time: enough to keep the search busy, 50 MB for 100 columns.
 BLOCK_ROWS = 2**16
-FILE_SUFFIXES = (".parquet", ".h5ad", ".zarr")
-# Small chunks of a zarr store are joined to shards of about this many rows.
-_SHARD_ROWS = 100_000
+FILE_SUFFIXES = (".parquet", ".h5ad")
 # Rows by which a collection is known again, and from which its features are chosen.
 _HEAD = 1000
 _WANTED = "a Dask array, a Dask data frame, or the names of files"
@@ -84,6 +81,9 @@ def open_collection(
     if _is_array(collection):
         if strata:
             raise ValueError("stratify names columns, but an array has none; pass them as labels")
+        if np.isnan(collection.shape[0]) or np.isnan(getattr(labels, "shape", (0,))[0]):
+            how = "call compute_chunk_sizes() on the array and its labels first"
+            raise ValueError(f"the partitions of the array have unknown lengths; {how}")
         label_arrays = _label_arrays(labels, collection)
         names, shards = tuple(label_arrays), _of_array(collection, label_arrays)
     else:
@@ -94,7 +94,7 @@ def open_collection(
                 for number, part in enumerate(collection.to_delayed())
             )
         else:
-            shards = _of_files(collection, tuple(dict.fromkeys((*names, *strata))))
+            shards = _of_files(collection)
     if not shards:
         raise ValueError("the collection is empty: it has no partitions")
     files = isinstance(shards[0].content, str)
@@ -229,7 +229,7 @@ def _label_arrays(labels: Any, X: Any) -> dict[str, Any]:
     for name, column in columns.items():
         columns[name] = column if hasattr(column, "shape") else np.asarray(column)
         n, length = X.shape[0], columns[name].shape[0]
-        if n == n and length == length and n != length:  # unknown lengths are NaN
+        if n != length:
             raise ValueError(f"labels must have one entry per row: {name} has {length}, X has {n}")
     return columns
 
@@ -241,34 +241,19 @@ def _of_array(array: Any, labels: Mapping[str, Any]) -> tuple[Shard, ...]:
     if array.numblocks[1] > 1:
         array = array.rechunk({1: -1})
     lengths = array.chunks[0]
-    parts = array.to_delayed().ravel()
-    columns = {name: _split_labels(column, lengths) for name, column in labels.items()}
+    columns = {
+        name: column.rechunk({0: lengths}).to_delayed().ravel()
+        if _is_array(column)
+        else np.split(column, np.cumsum(lengths)[:-1])
+        for name, column in labels.items()
+    }
     shards = []
-    for number, (length, X) in enumerate(zip(lengths, parts, strict=True)):
+    for number, (length, X) in enumerate(zip(lengths, array.to_delayed().ravel(), strict=True)):
         own = {name: column[number] for name, column in columns.items()}
-        content = counted = delayed(_array_data)(X, own)
-        if length == length:  # known, so that there is no need to compute X
-            counted = delayed(_array_data)(np.empty((length, 0)), own)
+        content = delayed(_array_data)(X, own)
+        counted = delayed(_array_data)(np.empty((length, 0)), own)  # no need to compute X
         shards.append(Shard(f"partition {number}", f"part-{number:05d}", content, counted))
     return tuple(shards)
-
-
-def _split_labels(column: Any, lengths: tuple[int, ...]) -> Any:
-    """Return the labels of every partition of an array."""
-    unknown_lengths = any(length != length for length in lengths)
-    if _is_array(column):
-        if not unknown_lengths:
-            column = column.rechunk({0: lengths})
-        elif column.numblocks[0] != len(lengths):
-            raise ValueError(
-                f"labels have {column.numblocks[0]} partitions and X has {len(lengths)}, of "
-                "unknown length; call compute_chunk_sizes() on both first"
-            )
-        return column.to_delayed().ravel()
-    if unknown_lengths:
-        how = "call X.compute_chunk_sizes() first, or pass the labels as a Dask array"
-        raise ValueError(f"the partitions of the array have unknown lengths; {how}")
-    return np.split(np.asarray(column), np.cumsum(lengths)[:-1])
 
 
 # Files
@@ -289,15 +274,12 @@ def file_paths(files: Any) -> list[Path]:
     if len(suffixes) > 1:
         raise ValueError(f"the files must be of one format, got {', '.join(sorted(suffixes))}")
     for path in paths:
-        if suffix_of(path) != ".zarr" or not path.is_dir():
-            check_input(path, FILE_SUFFIXES)
+        check_input(path, FILE_SUFFIXES)
     return paths
 
 
 def columns_in(path: Path) -> list[str]:
     """Return the names of the columns that a file has."""
-    if suffix_of(path) == ".zarr":
-        return list(_open_zarr(path)[1] or ())
     with reading(path, "valid data"):
         if suffix_of(path) == ".h5ad":
             with opened(path) as file:
@@ -315,45 +297,14 @@ def _matches(name: str) -> list[Path]:
     return [Path(path) for path in found]
 
 
-def _of_files(files: Any, columns: Sequence[str]) -> tuple[Shard, ...]:
-    """Return a shard for every file; a zarr store has one for some of its chunks."""
+def _of_files(files: Any) -> tuple[Shard, ...]:
+    """Return a shard for every file."""
     paths = file_paths(files)
     stems = Counter(path.stem for path in paths)
-    shards: list[Shard] = []
+    shards = []
     for number, path in enumerate(paths):
         output = path.stem if stems[path.stem] == 1 else f"{number:05d}-{path.stem}"
-        if suffix_of(path) == ".zarr":
-            shards += _of_zarr(path, output, columns)
-        else:
-            state, name = path.stat(), str(path.absolute())
-            mark = f"{state.st_size} {state.st_mtime_ns}"
-            shards.append(Shard(str(path), output, name, name, mark))
+        state, name = path.stat(), str(path.absolute())
+        mark = f"{state.st_size} {state.st_mtime_ns}"
+        shards.append(Shard(str(path), output, name, name, mark))
     return tuple(shards)
-
-
-def _open_zarr(path: Path) -> tuple[Any, list[str] | None]:
-    """Return a zarr store, and the names of its arrays; None if it is an array itself."""
-    try:
-        store = load("zarr", extra="dask").open(str(path), mode="r")
-        return store, sorted(store.array_keys()) if hasattr(store, "array_keys") else None
-    except ImportError:
-        raise
-    except Exception as error:  # of the many that zarr raises for a damaged store
-        raise ValueError(f"{path} is not a valid zarr store: {reason(error)}") from error
-
-
-def _of_zarr(path: Path, output: str, columns: Sequence[str]) -> list[Shard]:
-    """Return the chunks of a matrix, alone or as X next to its label columns."""
-    dask_array = load("dask.array", extra="dask")
-    store, known = _open_zarr(path)
-    for name in columns if known is None else ("X", *columns):
-        if known is None or name not in known:
-            raise ValueError(unknown(name, known or [], what="array", where=str(path)))
-    X = dask_array.from_zarr(store if known is None else store["X"])
-    labels = {name: dask_array.from_zarr(store[name]) for name in columns}
-    rows = X.chunks[0][0] if X.ndim else 1
-    joined = X.rechunk({0: -(-_SHARD_ROWS // rows) * rows}) if X.ndim == 2 else X
-    return [
-        Shard(f"{path}, {shard.name}", f"{output}-{shard.output}", shard.content, shard.counted)
-        for shard in _of_array(joined, labels)
-    ]

@@ -3,51 +3,40 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ctsne._core.arrays import content_checksum
 from ctsne._core.files import read_text, reading, write_file
-from ctsne.io.paths import load
+from ctsne._core.messages import load
+from ctsne.storage.schema import TEXT, Number, check, strict_json
 
 # Readers of Parquet folders skip names that begin like this.
 RECORD = "_placing.json"
 MODEL = "_model.ctsne"
 SUFFIX = ".parquet"
-_FORMAT = 1
-# What to call a difference to an earlier run, by the field of the record.
+# What the points depend on, and what to call a difference to an earlier run.
 _DIFFERENCES = {
-    "model": "with another model",
+    "model": "with another model",  # its checksum
     "labels": "with other labels",
     "features": "with other features",
     "use_rep": "with another use_rep",
-    "shards": "of other shards",
-    "collection": "of other data",
+    "shards": "of other shards",  # their names, by the file that they are written to
+    "collection": "of other data",  # checksum of its first rows, if these are not files
+}
+_SCHEMA = {
+    "ctsne placing": Number(1, 1, whole=True),
+    **dict.fromkeys(("model", "collection"), str),
+    "labels": [str],
+    "features": (None, [str]),
+    "use_rep": TEXT,
+    "shards": {str: str},
+    "shifts": {str: [Number()]},  # of labels that the map does not have
 }
 # Where a file of placed points keeps what it was made from.
 _KEY = b"ctsne placing"
-
-
-@dataclass(frozen=True)
-class Record:
-    """What the points of a folder were made from."""
-
-    model: str  # checksum of the model
-    collection: str  # checksum of its first rows, if these are not files
-    labels: tuple[str, ...]
-    features: tuple[str, ...] | None
-    use_rep: str | None
-    shards: Mapping[str, str]  # names of the shards, by the file that they are written to
-    shifts: Mapping[str, list[float]] = field(default_factory=dict)  # of labels not in the map
-
-    def token(self, output: str, state: str) -> str:
-        """Return a checksum of all that the points of a shard depend on."""
-        settings = (self.model, self.collection, self.labels, self.features, self.use_rep)
-        own = (self.shards[output], state, self.shifts)
-        return content_checksum(json.dumps([*settings, *own]))
 
 
 def check_folder(out: Path) -> None:
@@ -64,66 +53,53 @@ def check_folder(out: Path) -> None:
         raise ValueError(f"{what}; name a new folder, or an empty one")
 
 
-def check_same(out: Path, record: Record) -> Mapping[str, list[float]] | None:
+def check_same(out: Path, record: Mapping[str, Any]) -> Mapping[str, list[float]] | None:
     """Refuse to continue with another model or collection; return the shifts of an earlier run."""
-    path = out / RECORD
+    path, what = out / RECORD, "a record of placed points of this version of ctsne"
     if not path.exists():
         return None
-    before, now = _read(path), json.loads(json.dumps(asdict(record)))
-    for name, what in _DIFFERENCES.items():
-        if now[name] != before.get(name):
-            new = [] if name != "shards" else [*{*now[name].values()} - {*before[name].values()}]
-            which = f" ({min(new)!s:.80} was not among them)" if new else ""
+    with reading(path, what):
+        before = strict_json(read_text(path, what))
+        check(before, _SCHEMA, "record")
+    for name, difference in _DIFFERENCES.items():
+        if record[name] != before[name]:
             how = "choose another folder, or remove this one"
-            raise ValueError(f"{out} holds points placed {what}{which}; {how}")
+            raise ValueError(f"{out} holds points placed {difference}; {how}")
     shifts: Mapping[str, list[float]] = before["shifts"]
     return shifts
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """Return the content of a record, of which only the shifts and names of shards are used."""
-    what = "a record of placed points of this version of ctsne"
-    with reading(path, what):
-        content = json.loads(read_text(path, what))
-        lists = content["shifts"].values()
-        numbers = [number for values in lists for number in values]
-        fits = content["ctsne placing"] == _FORMAT and isinstance(content["shards"], dict)
-        if not fits or not all(isinstance(x, list) for x in lists):
-            raise ValueError(f"{path} is not {what}")
-        if not all(isinstance(number, float) and math.isfinite(number) for number in numbers):
-            raise ValueError(f"{path} is not {what}: its shifts are not numbers")
-    return dict(content)
-
-
-def write_record(out: Path, record: Record) -> None:
+def write_record(out: Path, record: Mapping[str, Any]) -> None:
     """Write the record, unless it is there."""
     if not (out / RECORD).exists():
-        text = json.dumps({"ctsne placing": _FORMAT, **asdict(record)}, indent=1)
+        text = json.dumps({"ctsne placing": 1, **record}, indent=1)
         write_file(out / RECORD, text.encode("utf-8", "surrogatepass"))
 
 
-def remove_unfinished(out: Path) -> None:
-    """Remove unfinished files, which only a process that was killed leaves."""
-    for path in (*out.glob(".*.part"), *out.glob(f".*{MODEL}")):
-        path.unlink(missing_ok=True)
+def token_of(record: Mapping[str, Any], output: str, state: str) -> str:
+    """Return a checksum of all that the points of a shard depend on."""
+    return content_checksum(json.dumps([{**record, "shards": record["shards"][output]}, state]))
 
 
 @dataclass(frozen=True)
-class Written:
-    """A finished file of placed points."""
+class Outcome:
+    """A finished file of placed points, or why there is none."""
 
-    rows: int
-    far: int
+    rows: int = 0
+    far: int = 0
+    error: str | None = None
+    disk: bool = False  # whether the error is one of writing, which will meet all others too
+    warnings: Mapping[str, type[Warning]] = field(default_factory=dict)  # classes by text
 
 
-def find_finished(path: Path, token: str) -> Written | None:
+def find_finished(path: Path, token: str) -> Outcome | None:
     """Return what a file holds if it is complete and made from the same, else None."""
     if not path.is_file():
         return None
     try:
         found = load("pyarrow.parquet").read_metadata(path)
         stored = json.loads((found.metadata or {})[_KEY])
-        return Written(found.num_rows, int(stored["far"])) if stored["token"] == token else None
+        return Outcome(found.num_rows, int(stored["far"])) if stored["token"] == token else None
     except (OSError, ValueError, KeyError, TypeError):  # damaged, or of another program
         return None
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-import uuid
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,25 +17,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import WriteError, file_checksum, sole_writer
-from ctsne._core.messages import label_text, quoted, shown, warn
+from ctsne._core.messages import label_text, load, quoted, shown, warn
 from ctsne._core.progress import Progress
 from ctsne.distributed.cluster import opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import Collection, are_files, open_collection
 from ctsne.distributed.folder import (
     MODEL,
     SUFFIX,
-    Record,
+    Outcome,
     check_folder,
     check_same,
     find_finished,
-    remove_unfinished,
+    token_of,
     write_record,
 )
-from ctsne.distributed.sample import count_rows, take_sample, with_names
-from ctsne.distributed.worker import ModelFile, Outcome, Task, content_for, place_block, place_shard
+from ctsne.distributed.sample import read_strata, take_sample, with_names
+from ctsne.distributed.worker import Task, place_block, place_shard
 from ctsne.estimator import ConditionalTSNE, new_label_shifts
 from ctsne.estimator import load as load_model
-from ctsne.io.paths import load
 from ctsne.storage.record import record_of
 
 # Points that the shifts of new labels are estimated from: for each label, and in all.
@@ -80,16 +78,15 @@ def place(
     Parameters
     ----------
     model : ConditionalTSNE, or path
-        A fitted model, or the file it was saved to with ``model.save``. Workers that see the file
-        map it; others get a copy, once.
+        A fitted model, or the file it was saved to with ``model.save``, which all workers must see.
     collection, labels, use_rep
         As in :func:`fit_sample`. If the model was fitted to a table, its features are found by
         name.
     out : path
         Folder for the files, which is made if it does not exist. All workers must see it.
-    client : distributed.Client, optional
-        By default the current client of Dask if there is one, else a local cluster with one worker
-        process per core, closed at the end.
+    client : distributed.Client or str, optional
+        A client, or the address of a scheduler. By default the current client of Dask if there is
+        one, else a local cluster with one worker process per core, closed at the end.
     progress : bool, default=True
         Show a progress bar on standard error.
 
@@ -100,7 +97,8 @@ def place(
     Notes
     -----
     A shard whose worker dies is placed again by another one. A shard with bad data, such as missing
-    values, is reported by name after all others are finished. Shards are read in blocks, so that a
+    values, is reported by name after all others are finished; if the map is aligned, all labels are
+    read first, so that a damaged file is reported at once. Shards are read in blocks, so that a
     worker needs memory for the model and some blocks, or for two partitions per thread of a Dask
     array or data frame. In a script, call this under ``if __name__ == "__main__":``, because
     worker processes of a local cluster import the script.
@@ -115,8 +113,6 @@ def place(
     >>> model = ConditionalTSNE(n_iter=100).fit(data.X[:500], labels=data.known[:500])
     >>> X = dask.array.from_array(data.X, chunks=(500, -1))
     >>> placed = place(model, X, "maps", labels=data.known)  # doctest: +SKIP
-    >>> len(placed.files), placed.n_points  # doctest: +SKIP
-    (4, 2000)
     """
     folder = Path(out)
     fitted, path = _fitted(model)
@@ -136,22 +132,23 @@ def place(
         _check_suits(fitted, found)
         made = not folder.exists()
         folder.mkdir(exist_ok=True)
+        unsaved = folder / f".{MODEL}"
         try:
             with sole_writer(folder, "run of place"):
-                remove_unfinished(folder)
-                with _stored(fitted, path, folder) as stored:
-                    record = _record(file_checksum(stored), found)
-                    shifts = check_same(folder, record)
-                    if path is None:
-                        os.replace(stored, folder / MODEL)
+                for part in folder.glob(".*.part"):  # of a process that was killed
+                    part.unlink(missing_ok=True)
+                if path is None:
+                    fitted.save(unsaved)
+                record = _record(file_checksum(path or unsaved), found)
+                shifts = check_same(folder, record)
                 if shifts is None:
                     shifts = _new_label_shifts(fitted, found, connect())
-                record = replace(record, shifts=shifts)
+                where = unsaved.replace(folder / MODEL) if path is None else path
+                record["shifts"] = shifts
                 write_record(folder, record)
-                where = folder / MODEL if path is None else path
-                file = ModelFile(str(where.absolute()), record.model)
-                return _run(found, record, file, folder, connect, progress)
+                return _run(found, record, where, folder, connect, progress)
         finally:
+            unsaved.unlink(missing_ok=True)
             if made and not any(folder.iterdir()):
                 folder.rmdir()
 
@@ -175,7 +172,7 @@ def _feature_names(model: ConditionalTSNE) -> list[str] | None:
 
 def _check_suits(model: ConditionalTSNE, found: Collection) -> None:
     """Refuse a collection that the model cannot place, before any work starts."""
-    if not isinstance(model.align, str):
+    if not isinstance(model.align, str | None):
         how = "use model.place(..., aligned=...) for each part of the collection"
         raise ValueError(f"the model compares labels in an array given as align; {how}")
     X, wanted = found.head.X, model.n_features_in_
@@ -206,44 +203,33 @@ def _new_label_shifts(
         )
         return {}
     known = {label_text(name) for name in model.labels_.combined.names}
-    counts = [
-        {key: count for key, count in own.items() if key[0] is not None and key[0] not in known}
-        for own in count_rows(found, found.labels, client)
-    ]
-    new = {key for own in counts for key in own}
+    strata = read_strata(found, found.labels, client)
+    new = {key for keys, _ in strata for key in keys if key[0] not in {None, *known}}
     if not new:
         return {}
     n = min(_MOST, _PER_LABEL * len(new))
-    sample = take_sample(found, counts, n, found.labels, 0, client)
+    sample = take_sample(found, strata, n, 0, client, only=new)
     X = with_names(sample) if hasattr(model, "feature_names_in_") else sample.X
     shifts = new_label_shifts(model, X, sample.columns[found.labels[0]])
     return {label_text(name): shift.tolist() for name, shift in shifts.items()}
 
 
-@contextmanager
-def _stored(model: ConditionalTSNE, path: Path | None, folder: Path) -> Iterator[Path]:
-    """Give the file of a model; one that has none is written to the folder for a moment."""
-    if path is not None:
-        yield path
-        return
-    new = folder / f".{uuid.uuid4().hex}{MODEL}"
-    try:
-        model.save(new)
-        yield new
-    finally:
-        new.unlink(missing_ok=True)
-
-
-def _record(model: str, found: Collection) -> Record:
-    choice = found.choice
-    shards = {f"{shard.output}{SUFFIX}": shard.name for shard in found.shards}
-    return Record(model, found.state, found.labels, choice.features, choice.use_rep, shards)
+def _record(model: str, found: Collection) -> dict[str, Any]:
+    features = found.choice.features
+    return {
+        "model": model,
+        "collection": found.state,
+        "labels": list(found.labels),
+        "features": None if features is None else list(features),
+        "use_rep": found.choice.use_rep,
+        "shards": {f"{shard.output}{SUFFIX}": shard.name for shard in found.shards},
+    }
 
 
 def _run(
     found: Collection,
-    record: Record,
-    file: ModelFile,
+    record: Mapping[str, Any],
+    model: Path,
     folder: Path,
     connect: Callable[[], Any],
     progress: bool,
@@ -253,13 +239,13 @@ def _run(
         Task(
             shard.name,
             str((folder / output).absolute()),
-            record.token(output, shard.state),
+            token_of(record, output, shard.state),
             found.choice,
             found.labels,
-            file,
-            record.shifts,
+            (str(model.absolute()), record["model"]),
+            record["shifts"],
         )
-        for shard, output in zip(found.shards, record.shards, strict=True)
+        for shard, output in zip(found.shards, record["shards"], strict=True)
     ]
     done = {
         number: written
@@ -268,55 +254,50 @@ def _run(
     }
     n_found = len(done)
     left = [number for number in range(len(tasks)) if number not in done]
-    failed: dict[str, str] = {}
+    failed: list[str] = []
     bar = Progress(len(tasks), "place", shown=progress and bool(left))
     for _ in done:
         bar.step(worked=False)
     try:
-        for number, outcome in _outcomes(found, tasks, left, file, connect):
+        for number, outcome in _outcomes(found, tasks, left, connect):
             bar.step()
-            if outcome.written is None:
-                failed[tasks[number].name] = str(outcome.error)
+            if outcome.error is not None:
+                failed.append(outcome.error)
                 if outcome.disk:
                     raise WriteError(f"{outcome.error}; {_state(tasks)}")
                 continue
-            if outcome.written.rows and len(done) == n_found:
+            if outcome.rows and len(done) == n_found:
                 _check_shared(Path(tasks[number].target))
-            done[number] = outcome.written
+            done[number] = outcome
     except KeyboardInterrupt as stop:
         raise type(stop)(_state(tasks)) from None
     finally:
         bar.close()
     if failed:
         several = f"{len(failed)} of {len(tasks)} shards could not be placed"
-        reasons = "; ".join([*failed.values()][:_REASONS])
+        reasons = "; ".join(failed[:_REASONS])
         more = f"; and {len(failed) - _REASONS} more" if len(failed) > _REASONS else ""
         raise ValueError(f"{several}, all others are finished: {reasons}{more}")
     rows = sum(written.rows for written in done.values())
     far = sum(written.far for written in done.values())
-    files = tuple(Path(folder, name) for n, name in enumerate(record.shards) if done[n].rows)
+    files = tuple(Path(folder, name) for n, name in enumerate(record["shards"]) if done[n].rows)
     return PlacedShards(folder, files, rows, far, n_found)
 
 
 def _outcomes(
-    found: Collection,
-    tasks: list[Task],
-    left: list[int],
-    file: ModelFile,
-    connect: Callable[[], Any],
+    found: Collection, tasks: list[Task], left: list[int], connect: Callable[[], Any]
 ) -> Iterator[tuple[int, Outcome]]:
     """Run the tasks that are left; yield outcomes as they end, and pass on each warning once."""
     if not left:
         return
     client = connect()
-    content = content_for(client, file)
     work = load("dask", extra="dask").delayed(place_shard, pure=False)
-    calls = (work(found.shards[number].content, tasks[number], content) for number in left)
+    calls = (work(found.shards[number].content, tasks[number]) for number in left)
     known: set[str] = set()
     for place, outcome in run_tasks(client, calls):
         number = left[place]
         if isinstance(outcome, Exception):
-            outcome = Outcome(None, f"{tasks[number].name}: {why_failed(outcome)}")
+            outcome = Outcome(error=f"{tasks[number].name}: {why_failed(outcome)}")
         for text, category in outcome.warnings.items():
             if text not in known:
                 warn(text, category)

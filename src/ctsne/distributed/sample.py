@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ctsne._core.checks import check_count, is_sparse
-from ctsne._core.messages import label_text, shown
+from ctsne._core.messages import label_text, load, shown
 from ctsne.distributed.cluster import opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import (
     Choice,
@@ -24,7 +24,6 @@ from ctsne.distributed.collection import (
 )
 from ctsne.estimator import ConditionalTSNE
 from ctsne.io import Dataset
-from ctsne.io.paths import load
 from ctsne.labels import encode_column
 
 _MOST_SEED = 2**32 - 1
@@ -34,6 +33,8 @@ MOST_KEPT = 500
 
 # A stratum: the values of its rows in every column as text; None where they are missing.
 Stratum = tuple[str | None, ...]
+# The strata of some rows, and the place of each row's stratum in this list.
+Strata = tuple[list[Stratum], NDArray[np.int32]]
 _Rows = NDArray[np.int64]
 
 
@@ -58,10 +59,9 @@ def fit_sample(
     Parameters
     ----------
     collection : Dask array, Dask data frame, or path or list of paths
-        Rows are points. Paths may contain wildcards, and name .parquet or .h5ad files, or .zarr
-        stores that are a matrix or hold one as ``X`` with arrays of labels. The features are chosen
-        as the command line does: of a table, its numeric columns that are neither labels nor
-        strata. All files are read like the first one.
+        Rows are points. Paths may contain wildcards, and name .parquet or .h5ad files, all read
+        like the first one. The features are chosen as the command line does: of a table, its
+        numeric columns that are neither labels nor strata. ``dask.array.from_zarr`` opens zarr.
     n : int, default=200_000
         Size of the sample.
     labels : str, list of str, or array, optional
@@ -76,9 +76,8 @@ def fit_sample(
         The model to fit, which stays as it is; by default ``ConditionalTSNE(random_state=0)``.
     random_state : int, default=0
         Seed of the sample.
-    client : distributed.Client, optional
-        By default the current client of Dask if there is one, else a local cluster with one worker
-        process per core, closed at the end.
+    client : distributed.Client or str, optional
+        As in :func:`place`.
 
     Returns
     -------
@@ -106,8 +105,7 @@ def fit_sample(
     with opened_client(client) as cluster:
         found = open_collection(collection, cluster, labels=labels, strata=strata, use_rep=use_rep)
         strata = strata or found.labels
-        counts = count_rows(found, strata, cluster)
-        sample = take_sample(found, counts, n, strata, seed, cluster)
+        sample = take_sample(found, read_strata(found, strata, cluster), n, seed, cluster)
     known = {name: sample.columns[name] for name in found.labels}
     return model.fit(with_names(sample), labels=known or None)
 
@@ -119,26 +117,40 @@ def with_names(data: Dataset) -> Any:
     return load("pandas").DataFrame(data.X, columns=list(data.features))
 
 
-def count_rows(found: Collection, strata: tuple[str, ...], client: Any) -> list[dict[Stratum, int]]:
-    """Return how many rows each shard has of every stratum."""
-    count = load("dask", extra="dask").delayed(_count, pure=False)
-    tasks = [count(shard.counted, found.choice, strata, shard.name) for shard in found.shards]
+def read_strata(found: Collection, columns: tuple[str, ...], client: Any) -> list[Strata]:
+    """Return the strata of each shard, and which of them each of its rows belongs to."""
+    read = load("dask", extra="dask").delayed(_strata, pure=False)
+    tasks = [read(shard.counted, found.choice, columns, shard.name) for shard in found.shards]
     return _all_results(client, tasks, [shard.name for shard in found.shards])
 
 
 def take_sample(
     found: Collection,
-    counts: list[dict[Stratum, int]],
+    strata: Sequence[Strata],
     n: int,
-    strata: tuple[str, ...],
     seed: int,
     client: Any,
+    only: Set[Stratum] | None = None,
 ) -> Dataset:
-    """Return a sample of the rows that are counted, in the order of the collection."""
+    """Return a sample of the rows, perhaps only of some strata, in the order of the collection."""
     take = load("dask", extra="dask").delayed(_take, pure=False)
-    wanted = zip(found.shards, _wanted(counts, n, seed), strict=True)
-    some = [(shard, own) for shard, own in wanted if own]
-    tasks = [take(shard.content, found.choice, strata, own, shard.name) for shard, own in some]
+    # Sorted, so that the draw does not depend on the order in which strata appear.
+    every = {key for own, _ in strata for key in own} if only is None else only
+    number = {key: code for code, key in enumerate(sorted(every, key=lambda x: [*map(str, x)]))}
+    parts = [np.array([number.get(x, -1) for x in own], np.int32)[codes] for own, codes in strata]
+    codes = np.concatenate(parts)
+    order = np.argsort(codes, kind="stable")
+    counts = np.bincount(codes + 1, minlength=len(number) + 1)
+    starts, drawn = np.cumsum(counts)[:-1], draw(counts[1:], n, seed)
+    own_rows = [order[start + own] for start, own in zip(starts, drawn, strict=True)]
+    rows, ends = np.sort(np.concatenate(own_rows)), np.cumsum([len(part) for part in parts])
+    wanted = np.split(rows, np.searchsorted(rows, ends[:-1]))
+    some = [
+        (shard, own - (end - len(part)))
+        for shard, own, end, part in zip(found.shards, wanted, ends, parts, strict=True)
+        if len(own)
+    ]
+    tasks = [take(shard.content, found.choice, own, shard.name) for shard, own in some]
     return _joined(_all_results(client, tasks, [shard.name for shard, _ in some]))
 
 
@@ -154,56 +166,26 @@ def _all_results(client: Any, tasks: list[Any], names: list[str]) -> list[Any]:
     return [results[number] for number in range(len(tasks))]
 
 
-def _wanted(counts: list[dict[Stratum, int]], n: int, seed: int) -> list[dict[Stratum, _Rows]]:
-    """Return, for every shard, the rows to take of each stratum by their number in it there."""
-    # Sorted, so that the draw does not depend on the order in which strata appear.
-    keys = sorted({key for own in counts for key in own}, key=lambda key: [*map(str, key)])
-    table = np.array([[own.get(key, 0) for key in keys] for own in counts], np.int64)
-    chosen = draw(table.sum(axis=0), n, seed)
-    starts = np.cumsum(table, axis=0) - table
-    wanted: list[dict[Stratum, _Rows]] = [{} for _ in counts]
-    for place, (key, rows) in enumerate(zip(keys, chosen, strict=True)):
-        shards = np.searchsorted(starts[:, place] + table[:, place], rows, side="right")
-        for shard in np.unique(shards).tolist():
-            wanted[shard][key] = rows[shards == shard] - starts[shard, place]
-    return wanted
-
-
-def _count(content: Any, choice: Choice, strata: tuple[str, ...], name: str) -> dict[Stratum, int]:
-    """Count the rows of each stratum in a shard; runs on a worker."""
-    counts: dict[Stratum, int] = {}
-    only = replace(choice, features=())  # the labels are enough
+def _strata(content: Any, choice: Choice, columns: tuple[str, ...], name: str) -> Strata:
+    """Return the strata of a shard, and that of each row by its place; runs on a worker."""
+    numbers: dict[Stratum, int] = {}
+    parts = [np.empty(0, np.int32)]
     with name_errors(name):
-        for block in shard_blocks(content, only):
-            keys, codes = strata_of([block.columns[column] for column in strata], block.X.shape[0])
-            for key, number in zip(keys, np.bincount(codes).tolist(), strict=True):
-                counts[key] = counts.get(key, 0) + number
-    return counts
+        for block in shard_blocks(content, replace(choice, features=())):  # labels are enough
+            keys, codes = strata_of([block.columns[own] for own in columns], block.X.shape[0])
+            own = [numbers.setdefault(key, len(numbers)) for key in keys]
+            parts.append(np.array(own, np.int32)[codes])
+    return list(numbers), np.concatenate(parts)
 
 
-def _take(
-    content: Any,
-    choice: Choice,
-    strata: tuple[str, ...],
-    wanted: dict[Stratum, _Rows],
-    name: str,
-) -> Dataset:
-    """Return the wanted rows of a shard; runs on a worker."""
-    seen: dict[Stratum, int] = {}
-    parts: list[Dataset] = []
+def _take(content: Any, choice: Choice, rows: _Rows, name: str) -> Dataset:
+    """Return some rows of a shard; runs on a worker."""
+    parts, first = [], 0
     with name_errors(name):
         for block in shard_blocks(content, choice):
-            keys, codes = strata_of([block.columns[column] for column in strata], block.X.shape[0])
-            order = np.argsort(codes, kind="stable")
-            ends = np.cumsum(np.bincount(codes, minlength=len(keys)))
-            rows = []
-            for key, begin, end in zip(keys, (0, *ends[:-1]), ends, strict=True):
-                first = seen.get(key, 0)
-                seen[key] = first + int(end - begin)
-                own = wanted.get(key, np.empty(0, np.int64))
-                here = own[(own >= first) & (own < seen[key])] - first
-                rows.append(order[begin:end][here])
-            parts.append(block.take(np.sort(np.concatenate(rows))))
+            last = first + block.X.shape[0]
+            parts.append(block.take(rows[(rows >= first) & (rows < last)] - first))
+            first = last
     return _joined(parts)
 
 

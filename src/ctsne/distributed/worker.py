@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ctsne._core.files import file_checksum, reason, replaced_file
-from ctsne._core.messages import CtsneWarning, FarPointsWarning, label_text
+from ctsne._core.messages import CtsneWarning, FarPointsWarning, label_text, load
 from ctsne.distributed.collection import Choice, name_errors, shard_blocks
-from ctsne.distributed.folder import Written, find_finished, mark_finished
+from ctsne.distributed.folder import Outcome, find_finished, mark_finished
 from ctsne.distributed.sample import with_names
 from ctsne.estimator import ConditionalTSNE, place_in
 from ctsne.estimator import load as load_file
 from ctsne.io import Dataset
 from ctsne.io.dataset import storable
-from ctsne.io.paths import load
 from ctsne.labels import encode_column
 from ctsne.placing.place import Placement
 from ctsne.placing.request import in_order, labels_for
@@ -34,50 +31,17 @@ _models: dict[str, ConditionalTSNE] = {}
 _lock = threading.Lock()
 
 
-# The model
-
-
-@dataclass(frozen=True)
-class ModelFile:
-    """A stored model, wherever the process that reads it may run."""
-
-    path: str
-    sha256: str
-
-    def reachable(self) -> bool:
-        """Tell whether this process sees the same file."""
-        path = Path(self.path)
-        return path.is_file() and file_checksum(path) == self.sha256
-
-
-def content_for(client: Any, file: ModelFile) -> Any:
-    """Return the file as bytes kept on the cluster, if a worker cannot read it; else None."""
-    if all(client.run(file.reachable).values()):
-        return None
-    # To all workers: a single copy would be lost with the worker that holds it.
-    return client.scatter(Path(file.path).read_bytes(), hash=False, broadcast=True)
-
-
-def load_model(file: ModelFile, content: bytes | None) -> ConditionalTSNE:
-    """Return the model, read at the first call in this process."""
+def load_model(path: str, sha256: str) -> ConditionalTSNE:
+    """Return the model with this checksum, read at the first call in this process."""
     with _lock:  # tasks in other threads wait instead of reading it again
-        if file.sha256 not in _models:
+        if sha256 not in _models:
+            if not Path(path).is_file() or file_checksum(Path(path)) != sha256:
+                how = "name a folder that all workers share"
+                raise ValueError(f"a worker cannot read the model {path}; {how}")
             _models.clear()
-            path = Path(file.path)
-            if not file.reachable():
-                if content is None:
-                    how = "name a folder that all workers share"
-                    raise ValueError(f"a worker cannot read the model {path}; {how}")
-                # In the folder of the worker, which goes with it: the model is mapped from there.
-                folder = load("distributed", extra="dask").get_worker().local_directory
-                descriptor, name = tempfile.mkstemp(suffix=".ctsne", dir=folder)
-                with os.fdopen(descriptor, "wb") as target:
-                    target.write(content)
-                path = Path(name)
-            model = load_file(path)
-            model.n_jobs = -1  # the threads of this worker, whatever the model was fitted with
-            _models[file.sha256] = model
-        return _models[file.sha256]
+            _models[sha256] = load_file(path)
+            _models[sha256].n_jobs = -1  # the threads of this worker, whatever fitted the model
+        return _models[sha256]
 
 
 def place_block(
@@ -99,9 +63,6 @@ def place_block(
     return place_in(model, X, known, shifts=own)
 
 
-# Shards
-
-
 @dataclass(frozen=True)
 class Task:
     """How to place a shard."""
@@ -111,46 +72,37 @@ class Task:
     token: str
     choice: Choice
     labels: tuple[str, ...]
-    model: ModelFile
+    model: tuple[str, str]  # path and checksum
     shifts: Mapping[str, list[float]]  # of labels that an aligned map does not have
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A shard that was placed, or why it could not be."""
-
-    written: Written | None
-    error: str | None = None
-    disk: bool = False  # whether the error is one of writing, which will meet all others too
-    warnings: Mapping[str, type[Warning]] = field(default_factory=dict)  # classes by text
-
-
-def place_shard(content: Any, task: Task, model: bytes | None) -> Outcome:
+def place_shard(content: Any, task: Task) -> Outcome:
     """Place the points of a shard and write them, whole or not at all."""
     done = find_finished(Path(task.target), task.token)  # by a worker that died right after
     if done is not None:
-        return Outcome(done)
+        return done
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", FarPointsWarning)  # counted in the result
         try:
             with name_errors(task.name):
-                written = _write(content, task, model)
+                rows, far = _write(content, task)
         except (ImportError, MemoryError, TypeError, ValueError) as error:
             text = reason(error)
-            return Outcome(None, text if task.name in text else f"{task.name}: {text}")
+            return Outcome(error=text if task.name in text else f"{task.name}: {text}")
         except OSError as error:
-            return Outcome(None, reason(error), disk=True)
+            return Outcome(error=reason(error), disk=True)
     ours = [warning for warning in caught if issubclass(warning.category, CtsneWarning)]
-    return Outcome(written, warnings={str(warning.message): warning.category for warning in ours})
+    return Outcome(rows, far, warnings={str(each.message): each.category for each in ours})
 
 
-def _write(content: Any, task: Task, model: bytes | None) -> Written:
+def _write(content: Any, task: Task) -> tuple[int, int]:
+    """Write the points of a shard; return how many there are, and how many are far."""
     rows = far = 0
     writer = None
     with contextlib.ExitStack() as stack:
         for block in shard_blocks(content, task.choice):
-            table, count = _placed_table(block, task, model)
+            table, count = _placed_table(block, task)
             if writer is None:  # without rows there is no file
                 part = stack.enter_context(replaced_file(Path(task.target)))
                 writer = load("pyarrow.parquet").ParquetWriter(part, table.schema)
@@ -159,12 +111,12 @@ def _write(content: Any, task: Task, model: bytes | None) -> Written:
             rows, far = rows + len(table), far + count
         if writer is not None:
             mark_finished(writer, task.token, far)
-    return Written(rows, far)
+    return rows, far
 
 
-def _placed_table(block: Dataset, task: Task, model: bytes | None) -> tuple[Any, int]:
+def _placed_table(block: Dataset, task: Task) -> tuple[Any, int]:
     """Return positions, diagnostics and columns of a block as a table, and how many are far."""
-    placement = place_block(load_model(task.model, model), block, task.labels, task.shifts)
+    placement = place_block(load_model(*task.model), block, task.labels, task.shifts)
     columns: dict[str, Any] = {
         f"{KEY}_{axis}": values for axis, values in enumerate(placement.embedding.T, start=1)
     }

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import check_features, check_kind, check_matrix
+from ctsne._core.checks import check_data, check_features, check_kind
+from ctsne._core.messages import load
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD, of_column, split_measure
 from ctsne.affinity.result import Diagnostics
-from ctsne.evaluate.mixing import expected_laplacian, expected_lisi, knn_accuracy, laplacian, lisi
+from ctsne.evaluate.mixing import expected_laplacian, knn_accuracy, laplacian
 from ctsne.evaluate.neighbors import (
     DataNeighbors,
     MapNeighbors,
@@ -21,10 +22,11 @@ from ctsne.evaluate.neighbors import (
     read_labels,
     search_map,
 )
-from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve
+from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve, rnx_within
 from ctsne.evaluate.sampling import check_k, sample_points
-from ctsne.labels import JOINT, Column, Labels, encode_column
-from ctsne.neighbors.patterns import available
+from ctsne.evaluate.standard import representation, standard_table, tsne_map
+from ctsne.labels import JOINT, Column, Labels, encode_labels
+from ctsne.labels.columns import UNNAMED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,10 +34,9 @@ if TYPE_CHECKING:
 # At most this many points are ranked against all others. The area varies by .1 to .2 between
 # points, so its standard error is below .01.
 _RANKED_POINTS = 500
-_LISI_PERPLEXITY = 30.0
 _COLUMNS = ["measure", "label", "k", "value", "expected", "points"]
 # Values for a random map or random labels; those of other measures depend on the labels.
-_EXPECTED = {"mixing": 1.0, "adjusted_rnx": 0.0, "aligned_rnx": 0.0, "rnx": 0.0}
+_EXPECTED = {"mixing": 1.0, "adjusted_rnx": 0.0, "aligned_rnx": 0.0, "rnx": 0.0, "rnx_within": 0.0}
 
 
 def measure_map(
@@ -62,10 +63,11 @@ def measure_map(
     -------
     dict of str to float
         ``rnx``; with labels also ``mixing``, ``adjusted_rnx``, ``aligned_rnx`` (if ``data`` has an
-        alignment), ``adjusted_jaccard``, ``laplacian`` and ``ilisi``; with ``other`` also
-        ``other_mixing``, ``other_laplacian``, ``other_clisi`` and ``other_knn_accuracy``. With
-        several columns these are of their combination; ``mixing (donor)``, ``laplacian (donor)``
-        and ``ilisi (donor)`` are of the column ``donor`` alone, and so for each.
+        alignment), ``adjusted_jaccard`` and ``laplacian``; with ``other`` also ``other_mixing``,
+        ``other_laplacian``, ``other_knn_accuracy`` and ``other_rnx_within``. With several columns
+        these are of their combination; ``mixing (donor)`` and ``laplacian (donor)`` are of the
+        column ``donor`` alone, and so for each. With several columns of
+        ``other``, there are only those of each: ``other_mixing (type)``.
         nan if a measure cannot be taken, such as the neighbours kept if ``data`` is a graph.
 
     Examples
@@ -84,8 +86,8 @@ def measure_map(
     k = check_k(data.k if k is None else k, n=n)
     if k > data.k:
         raise ValueError(f"k must be at most {data.k}, the neighbours in data; got {k}")
-    hidden = None if other is None else encode_column(other, n=n, argument="other")
-    found = search_map(positions, data.points, max(k, _lisi_neighbors(n)), n_jobs)
+    hidden = {} if other is None else encode_labels(other, n=n, argument="other").by_name
+    found = search_map(positions, data.points, k, n_jobs)
     measures: dict[str, float] = {}
 
     def keep(name: str, measure: Callable[..., Any], data: DataNeighbors) -> None:
@@ -95,7 +97,7 @@ def measure_map(
     if data.labels is None:
         keep("rnx", adjusted_rnx, data)
     else:
-        mixed = _label_measures(found, data.labels, k, "ilisi")
+        mixed = _label_measures(found, data.labels, k)
         measures["mixing"] = mixed["mixing"]
         keep("adjusted_rnx", adjusted_rnx, data)
         if data.aligned is not None:
@@ -104,12 +106,16 @@ def measure_map(
         keep("adjusted_jaccard", adjusted_jaccard, data)
         measures |= mixed
         for name, column in _several(data.columns).items():
-            mixed = _label_measures(found, column, k, "ilisi")
+            mixed = _label_measures(found, column, k)
             measures |= {of_column(measure, name): value for measure, value in mixed.items()}
-    if hidden is not None:
-        mixed = _label_measures(found, hidden, k, "clisi")
-        measures |= {f"other_{measure}": value for measure, value in mixed.items()}
-        measures["other_knn_accuracy"] = float(knn_accuracy(found, hidden, k=k))
+    for name, column in hidden.items():
+        mixed = _label_measures(found, column, k)
+        mixed["knn_accuracy"] = float(knn_accuracy(found, column, k=k))
+        if data.metric != "precomputed":  # workers of a sweep have no distances
+            mixed["rnx_within"] = rnx_within(positions, data, column, k, n_jobs)
+        for measure, value in mixed.items():
+            key = f"other_{measure}"
+            measures[key if len(hidden) == 1 else of_column(key, name)] = value
     return measures
 
 
@@ -120,24 +126,10 @@ def _several(columns: Labels | None) -> dict[str, Column]:
     return columns.by_name
 
 
-def _label_measures(
-    found: MapNeighbors, column: Column, k: int, lisi_name: str
-) -> dict[str, float]:
+def _label_measures(found: MapNeighbors, column: Column, k: int) -> dict[str, float]:
     """Measure how one label column is mixed."""
     score, random = float(laplacian(found, column, k=k)), expected_laplacian(column)
-    measures = {"mixing": score / random if random > 0 else float("nan"), "laplacian": score}
-    if found.n >= 5:  # fewer points have no such neighbourhood
-        perplexity = _lisi_perplexity(found.n)
-        measures[lisi_name] = float(lisi(found, column, perplexity=perplexity))
-    return measures
-
-
-def _lisi_perplexity(n: int) -> float:
-    return min(_LISI_PERPLEXITY, (n - 2) / 3)
-
-
-def _lisi_neighbors(n: int) -> int:
-    return round(3 * _lisi_perplexity(n))
+    return {"mixing": score / random if random > 0 else float("nan"), "laplacian": score}
 
 
 def evaluate(
@@ -152,8 +144,8 @@ def evaluate(
     align: Any = "none",
     sample: float | None = MEASURED_POINTS,
     random_state: int | None = 0,
-    diagnostics: Diagnostics | None = None,
     data: DataNeighbors | None = None,
+    standard: bool | Mapping[str, Any] = False,
     n_jobs: int = -1,
 ) -> pd.DataFrame:
     """Measure a map: which neighbours it keeps, and how it mixes labels.
@@ -167,15 +159,17 @@ def evaluate(
     labels : array-like of shape (n,) or (n, c), mapping of name to column, optional
         The label that was factored out. Neighbourhoods are adjusted for it. With several columns,
         they are adjusted for each combination of values, and the mixing of each column is measured.
-    other : array-like of shape (n,) or (n, c), optional
-        A label that should be visible in the map.
+    other : array-like of shape (n,) or (n, c), mapping of name to column, optional
+        A label that should be visible in the map, or up to three columns, each measured by itself.
     k, metric, pca, align, sample, random_state, n_jobs
         As in :func:`ctsne.evaluate.data_neighbors`. Use the values that the map was made with.
-    diagnostics : Diagnostics, optional
-        ``ConditionalTSNE.diagnostics_``, to be summarized in the table.
     data : DataNeighbors, optional
         Neighbours in the data with the same labels, to measure many maps with one search. They
         also determine metric, alignment and sample.
+    standard : bool or mapping of str to map, representation or graph, default=False
+        Add the measures of scib-metrics (:func:`ctsne.evaluate.standard_measures`), their names
+        preceded by ``scib_``: of the map, in further columns of a t-SNE map of the same data and of
+        the data, and of what a mapping holds. Needs ``labels`` and ``other``.
 
     Returns
     -------
@@ -196,19 +190,19 @@ def evaluate(
     >>> float(table.set_index("measure").value["adjusted_rnx"])
     1.0
     """
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError("evaluate returns a pandas table: pip install pandas") from error
+    pd = load("pandas")
     positions = check_features(embedding, argument="embedding")
     n = len(positions)
     k = check_k(k, n=n)
     known, columns = (None, None) if labels is None else read_labels(labels, n)
-    hidden = None if other is None else encode_column(other, n=n, argument="other")
-    if diagnostics is not None:
-        check_kind(diagnostics, Diagnostics, "diagnostics")
+    hidden = None if other is None else encode_labels(other, n=n, argument="other")
+    if standard is not False and (known is None or hidden is None or hidden.n_columns > 1):
+        raise ValueError(
+            "standard=True needs labels and one column of other: the label factored out, such as "
+            "the batch, and the label to look for, such as the cell type"
+        )
     if data is None:
-        matrix = check_matrix(X)
+        matrix = check_data(X)
         check_same_points(matrix.shape[0], n)
         data = data_neighbors(
             matrix,
@@ -226,48 +220,47 @@ def evaluate(
         raise ValueError("data must have been searched with the same labels")
     data = replace(data, columns=columns)
     label = None if columns is None else JOINT.join(columns.names)
-    by_label = {label: known} | _several(columns)
+    by_label: dict[Any, Column | None] = {label: known, **_several(columns)}
     points = len(data.points)
     rows: list[tuple[object, ...]] = []
     for name, value in measure_map(positions, data, other=hidden, k=k, n_jobs=n_jobs).items():
         measure, of_label = split_measure(name)
-        of_label = of_label or label
-        column = by_label[of_label]
-        if measure.startswith("other_"):
-            measure, of_label = measure.removeprefix("other_"), _name(other, "other")
-            column = hidden
-        size, expected = k, _EXPECTED.get(measure, np.nan)
+        if hidden is not None and measure.startswith("other_"):
+            measure = measure.removeprefix("other_")
+            of_label = of_label or hidden.names[0]
+            column: Column | None = hidden.by_name[of_label]
+            of_label = "other" if hidden.names == (UNNAMED,) else of_label
+        else:
+            of_label = of_label or label
+            column = by_label[of_label]
+        expected = _EXPECTED.get(measure, np.nan)
         if measure == "laplacian":
             expected = expected_laplacian(column)
-        elif measure.endswith("lisi"):
-            size, expected = _lisi_neighbors(n), expected_lisi(column)
         about = None if measure == "rnx" else of_label
-        rows.append((measure, about, size, value, expected, points))
+        rows.append((measure, about, k, value, expected, points))
     drawn = sample_points(points, _RANKED_POINTS, random_state)
     area = float("nan")
     if data.complete and data.features is not None:
         ranked = replace(data, points=data.points[drawn])
-        area = float(ranked_curve(positions, ranked, np.array([n - 2]), False, n_jobs).area)
+        area = float(ranked_curve(positions, ranked, np.array([n - 2]), n_jobs).area)
     name = "rnx_area" if known is None else "adjusted_rnx_area"
     rows.append((name, label, n - 2, area, 0.0, len(drawn)))
-    if diagnostics is not None:
-        random_share = float(available(data.labels, n)[1].mean() / (n - 1))
-        for name, value in summarize_diagnostics(diagnostics).items():
-            about, expected = None, np.nan
-            if name == "other_share_mean":
-                about, expected = label, random_share
-            rows.append((name, about, None, value, expected, n))
-    return pd.DataFrame(rows, columns=_COLUMNS).astype({"k": "Int64"})
+    table = pd.DataFrame(rows, columns=_COLUMNS).astype({"k": "Int64"})
+    if standard is False or known is None or hidden is None:
+        return table
+    tsne = tsne_map(X, data, n_jobs)
+    plain = list(measure_map(tsne, data, other=hidden, k=k, n_jobs=n_jobs).values())
+    table["tsne"] = plain + [np.nan] * (len(table) - len(plain))
+    maps = {"value": positions, "tsne": tsne, "data": representation(X, data)}
+    more = standard if isinstance(standard, Mapping) else {}
+    scores = standard_table({**maps, **more}, known, hidden.combined, n_jobs)
+    named = "other" if hidden.names == (UNNAMED,) else hidden.names[0]
+    scores["label"] = scores["label"].map({"labels": label, "other": named})
+    return pd.concat([table, scores], ignore_index=True).astype({"k": "Int64"})
 
 
 def _codes(labels: Column | None) -> NDArray[np.int32]:
     return np.empty(0, np.int32) if labels is None else labels.codes
-
-
-def _name(column: object, default: str) -> str:
-    """Return the name of a data frame's column."""
-    name = getattr(column, "name", None)
-    return name if isinstance(name, str) and name else default
 
 
 def summarize_diagnostics(diagnostics: Diagnostics) -> dict[str, float]:

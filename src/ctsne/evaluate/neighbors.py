@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from ctsne._core.checks import check_choice, check_features, check_jobs, check_matrix, is_sparse
+from ctsne._core.checks import check_choice, check_data, check_features, check_jobs, is_sparse
 from ctsne._core.components import check_components, reduced_features
 from ctsne._core.vocabulary import MEASURED_POINTS, METRICS, NEIGHBORHOOD
 from ctsne.evaluate.sampling import Floats, Indices, Points, check_k, sample_points
@@ -75,7 +75,7 @@ def map_neighbors(
     embedding : array-like of shape (n, d)
         Positions in the map.
     k : int, default=90
-        Largest neighbourhood to measure; :func:`ctsne.evaluate.lisi` needs 90.
+        Largest neighbourhood to measure.
     sample : int or float, optional
         Measure at most this many points (int), or this share of them (float). Their neighbours are
         still searched among all points. By default all points are measured.
@@ -307,7 +307,7 @@ def data_neighbors(
     >>> data_neighbors([[0.0], [1.0], [3.0], [7.0]], list("abab"), k=1).indices.tolist()
     [[2, 1], [3, 0], [0, 1], [1, 2]]
     """
-    matrix = check_matrix(X)
+    matrix = check_data(X)
     n = matrix.shape[0]
     k = check_k(k, n=n)
     check_choice(metric, "metric", METRICS)
@@ -326,6 +326,7 @@ def data_neighbors(
 def read_labels(labels: object, n: int) -> tuple[Column, Labels]:
     """Return the labels to adjust for, and the columns they combine."""
     columns = encode_labels(labels, n=n)
+    columns.refuse_identifiers()
     missing = columns.codes < 0
     if np.array_equal(missing.any(axis=1), missing.all(axis=1)):
         return columns.combined, columns
@@ -404,7 +405,7 @@ def unsearched(
     X: Any, labels: object, points: Points, n: int, k: int, n_jobs: int
 ) -> DataNeighbors:
     """Check data that belong to a map of n points, and reduce their features."""
-    matrix = check_matrix(X)
+    matrix = check_data(X)
     check_same_points(matrix.shape[0], n)
     known = None if labels is None else encode_column(labels, n=n)
     features = _features(matrix, "euclidean", "auto", n_jobs)

@@ -22,6 +22,8 @@ from ctsne.evaluate.neighbors import (
     check_map,
     rank_data,
     rank_points,
+    search_data,
+    search_map,
     unsearched,
 )
 from ctsne.evaluate.sampling import (
@@ -32,8 +34,10 @@ from ctsne.evaluate.sampling import (
     chunks,
     divided,
     in_chunks,
+    mean,
     sample_points,
 )
+from ctsne.labels import Column
 from ctsne.neighbors.patterns import available, different_labels
 
 # For neighbourhoods larger than this share of the points, ranking all points is faster than a
@@ -55,9 +59,9 @@ class Curve:
     ----------
     k : ndarray of int64, shape (s,)
         Neighbourhood sizes.
-    value : ndarray of float64, shape (s,), or (m, s) for each of m points
+    value : ndarray of float64, shape (s,)
         The measure at these sizes.
-    area : float, or ndarray of float64 of shape (m,)
+    area : float
         The area under the curve on a logarithmic axis, ``Σ value(k)/k / Σ 1/k`` over *every* size
         up to the largest (Lee et al. 2015), so that it does not depend on the sizes shown. Sizes
         without a value are left out.
@@ -72,31 +76,21 @@ class Curve:
 
     k: NDArray[np.int64]
     value: NDArray[np.float64]
-    area: float | NDArray[np.float64]
+    area: float
 
 
 def make_curve(
-    values: Callable[[slice], Floats],
-    rows: Iterable[slice],
-    sizes: Points,
-    pointwise: bool,
-    n_jobs: int,
+    values: Callable[[slice], Floats], rows: Iterable[slice], sizes: Points, n_jobs: int
 ) -> Curve:
-    """Compute the values of some points at a time at all sizes, and reduce them to a curve."""
-    pointwise = bool(pointwise)  # whatever is neither true nor false fails before threads start
+    """Compute the values of some points at a time at all sizes, and their means as a curve."""
 
     def reduced(some: slice) -> tuple[Floats, Floats]:
         found = values(some)
-        if pointwise:
-            return found[:, sizes - 1], _area(found)
         return np.nansum(found, axis=0), (~np.isnan(found)).sum(axis=0).astype(np.float64)
 
     # Threads share the data, and at most one chunk of points per thread is in work.
     run = joblib.Parallel(check_jobs(n_jobs), require="sharedmem", return_as="generator")
     results = run(joblib.delayed(reduced)(some) for some in rows)
-    if pointwise:
-        picked, areas = zip(*results, strict=True)
-        return Curve(sizes, np.concatenate(picked), np.concatenate(areas))
     totals, counts = np.zeros(sizes[-1]), np.zeros(sizes[-1])
     for total, count in results:
         totals += total
@@ -204,7 +198,6 @@ def rnx_curve(
     k: ArrayLike | None = None,
     sample: float | None = None,
     random_state: object = 0,
-    pointwise: bool = False,
     n_jobs: int = -1,
 ) -> Curve:
     """R_NX over neighbourhood sizes, adjusted for labels, and the area under it.
@@ -219,8 +212,6 @@ def rnx_curve(
     k : list of int, optional
         Neighbourhood sizes, each from 1 to n - 2; by default log-spaced over all of these, or up
         to the length of given lists.
-    pointwise : bool, default=False
-        Return a curve for each measured point instead of their mean.
 
     Returns
     -------
@@ -244,18 +235,14 @@ def rnx_curve(
         def values(rows: slice) -> Floats:
             return _at_all_sizes(low.indices[rows], high._of_rows(rows))
 
-        return make_curve(values, chunks(len(low.points), 4 * largest), sizes, pointwise, n_jobs)
+        return make_curve(values, chunks(len(low.points), 4 * largest), sizes, n_jobs)
     points = sample_points(n, sample, random_state)
     data = unsearched(X, labels, points, n, largest, n_jobs)
-    return ranked_curve(given, data, sizes, pointwise, n_jobs)
+    return ranked_curve(given, data, sizes, n_jobs)
 
 
 def ranked_curve(
-    positions: NDArray[np.floating],
-    data: DataNeighbors,
-    sizes: Points,
-    pointwise: bool,
-    n_jobs: int,
+    positions: NDArray[np.floating], data: DataNeighbors, sizes: Points, n_jobs: int
 ) -> Curve:
     """Compute a curve from rankings of all points; arguments are checked."""
     places, lists = positions.astype(np.float64), rank_data(data)
@@ -266,7 +253,33 @@ def ranked_curve(
         return _at_all_sizes(near[:, : sizes[-1]], lists(points))
 
     rows = chunks(len(data.points), RANKED_LENGTH * data.n)
-    return make_curve(values, rows, sizes, pointwise, n_jobs)
+    return make_curve(values, rows, sizes, n_jobs)
+
+
+def rnx_within(
+    positions: NDArray[np.floating], data: DataNeighbors, types: Column, k: int, n_jobs: int
+) -> float:
+    """Return the adjusted R_NX among points of the same type, averaged over measured points.
+
+    A neighbourhood holds at most half of the other points of a type; types of fewer than three
+    points, and points without a type, are left out.
+    """
+    features: Any = data.features
+    found = [np.empty(0)]
+    for code in range(types.n_labels):
+        own = np.flatnonzero(types.codes == code)
+        points = np.flatnonzero(np.isin(own, data.points))
+        if len(own) < 3 or not len(points):
+            continue
+        size = min(k, (len(own) - 1) // 2)
+        labels = None if data.labels is None else data.labels.take(own)
+        lists = DataNeighbors(
+            points, len(own), labels, size, metric=data.metric, features=features[own]
+        )
+        near = search_map(positions[own], points, size, n_jobs)
+        values = adjusted_rnx(near, search_data(lists, n_jobs), k=size, pointwise=True)
+        found.append(np.asarray(values))
+    return mean(np.concatenate(found))
 
 
 def _compared(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
-from ctsne._core.messages import value_text, warn
+from ctsne._core.messages import CounterpartsWarning, value_text, warn
 from ctsne.affinity import Affinities
 from ctsne.fit import pipeline
 from ctsne.fit.mixing import MixingSearch, measured_mixing, why_missed
 from ctsne.fit.progress import StageLog
 from ctsne.fit.steps import Floats, Trial
 from ctsne.labels import Labels
+from ctsne.layout import Layout
 from ctsne.neighbors import Neighbors
 from ctsne.settings import Settings
 
@@ -23,127 +26,137 @@ class Fit:
     def __init__(self, matrix: Any, settings: Settings, log: StageLog) -> None:
         self.settings = settings
         self.mixing: Floats | None = None  # of each label column, if it was measured
+        self.affinities: Affinities
+        self.layout: Layout
         self._log = log
         self._search: MixingSearch | None = None
-        # For corrections: lists of neighbours, the settings they were searched for, aligned points.
-        self._neighbors: Neighbors | None = None
-        self._searched = settings
-        self._aligned: Any = None
+        self._trial: int | None = None  # that the map is made of
         self._rng = deepcopy(settings.rng)
         self._features, self.projection = pipeline.features_of(matrix, settings)
         # Where neighbours are searched: features, or distances if only these were given.
         self.points = matrix if self._features is None else self._features
+        self._lists = pipeline.Lists(self.points)
         if settings.mixing is not None:
             self._find_levels()
         self._make()
 
     def _find_levels(self) -> None:
         settings = self.settings
-        search = self._search = MixingSearch(self.points, settings)
-        n_iter = settings.n_iter
-        # The time of an iteration grows with the number of points.
-        later = (n_iter + self._later()) * self.points.shape[0] / search.n_points
-        bar = self._log.bar(
-            search.usual_trials * n_iter,
-            f"trials on {search.n_points:,} points",
-            later=later,
-            grows=n_iter,
-            kept=False,
-        )
-        try:
-            search.run(bar.step)
-        finally:
-            bar.close()
-        if not search.trials:
+        search = self._search = MixingSearch(self.points, settings, self._lists)
+        self._trial = self._next_trial({})
+        if self._trial is None:
             why = "hardly any point is labelled, so the mixing cannot be measured"
             warn(f"{why}: nothing is conditioned")
             assert settings.mixing is not None
             self.settings = replace(settings.at_levels(0 * settings.mixing), mixing=None)
             self._search = None
             return
-        found = search.stepper.nearest(search.trials)
-        self.settings = settings.at_levels(found.levels)
-        reached = f"{search.n_points:,} points to {self._mixing_text(found)} of random"
-        self._log.stage("mixing", f"{self._knob_text()} mixes {reached}")
+        self.settings = settings.at_levels(search.trials[self._trial].levels)
+        tried = f"{len(search.trials)} trials on {search.n_points:,} points"
+        self._log.stage("mixing", f"{self._knob_text()}, found by {tried}")
+
+    def _next_trial(self, made: Mapping[int, Floats]) -> int | None:
+        """Return the trial to make a map of, and show the progress of trials."""
+        search = self._search
+        assert search is not None
+        # The time of an iteration grows with the number of points.
+        later = (self.settings.n_iter + self._later()) * self.points.shape[0] / search.n_points
+        bar = self._log.bar(
+            (1 if made else search.stepper.usual_trials) * search.trial_iterations,
+            f"trials on {search.n_points:,} points",
+            later=later,
+            grows=search.trial_iterations,
+            kept=False,
+        )
+        try:
+            return search.next_trial(made, bar.step)
+        finally:
+            bar.close()
 
     def _make(self) -> None:
         settings = self.settings
-        aligned = pipeline.alignment_of(self.points, settings)
+        aligned = self._lists.align(settings)
         if aligned.name != "none":
             self._log.stage("alignment", aligned.name)
-        neighbors = self._find_neighbors(aligned.points)
+        neighbors = self._find_neighbors()
         found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
         n, k = neighbors.indices.shape
         self._log.stage("neighbours", f"{k} for each of {n} points, {found} of the true ones")
-        if self._search is not None and self._search.sampled:
-            self._neighbors, self._searched, self._aligned = neighbors, settings, aligned.points
         # New points need the shifts of labels, or else the points themselves.
         self.alignment = aligned if aligned.shifts is None else replace(aligned, points=None)
-        del aligned  # similarities and map need the memory
-        self.affinities: Affinities = pipeline.affinities_of(neighbors, settings)
-        del neighbors
+        del aligned, neighbors  # similarities and map need the memory
+        self._start()
         self._log.stage("similarities", f"{self.affinities.matrix.nnz} stored")
-        unmatched = pipeline.without_counterparts(self.affinities, settings)
-        if unmatched is not None:
-            warn(unmatched)
+        matched = self.affinities.diagnostics.column_matched
+        if (unmatched := pipeline.without_counterparts(matched, settings)) is not None:
+            warn(unmatched, CounterpartsWarning)
+
+    def _start(self) -> None:
+        """Compute the similarities and start the map, or go on where its trial ended."""
+        settings, tried = self.settings, [] if self._search is None else self._search.tried
+        if self._trial is not None and tried:
+            self.affinities, self.layout = tried[self._trial]
+            if not self._log.watched:
+                return
+        else:
+            self.affinities = pipeline.affinities_of(self._lists.search(settings), settings)
+        if self._search is None:
+            del self._lists
         self.layout = pipeline.layout_of(self.affinities.matrix, self._features, settings)
 
-    def _find_neighbors(self, aligned: Any) -> Neighbors:
+    def _find_neighbors(self) -> Neighbors:
         bar = self._log.bar(1, "neighbours", then="then the map", kept=False)
         try:
-            return pipeline.neighbors_of(self.points, self.settings, aligned, bar.inside)
+            return self._lists.search(self.settings, bar.inside)
         finally:
             bar.close()
 
     def run(self) -> bool:
         """Run the iterations, and return whether they were stopped before the last."""
-        return self._log.run(self.layout, self.settings.n_iter, later=self._later())
+        left = self.settings.n_iter - self.layout.iteration
+        return self._log.run(self.layout, left, later=self._later())
 
     def _later(self) -> float:
         """Estimate the extra iterations: about half of all maps need a correction."""
-        sampled = self._search is not None and self._search.sampled
-        return 0.5 * self.settings.n_iter if sampled else 0.0
+        return 0.5 * self.settings.n_iter if self._search is not None else 0.0
 
     def correct(self) -> None:
         """Measure the finished map, and make another one if it missed the requested mixing."""
         search = self._search
-        if search is None:
+        if search is None or self._trial is None:
             return
-        stepper = search.stepper
-        made = [Trial(stepper.nearest(search.trials).levels, self._measured())]
-        # If the trials used all points, the map is the nearest of them already.
-        while self._neighbors is not None and len(made) <= search.most_corrections:
-            levels = stepper.corrected_levels(made, search.trials)
-            if levels is None:
-                break
-            nearest = stepper.nearest(made)
-            kept = self.settings, self.affinities, self.layout
-            stopped = self._make_again(levels)
-            made.append(Trial(levels, self._measured()))
-            if stopped or stepper.nearest(made) is nearest:
-                self.settings, self.affinities, self.layout = kept
-            if stopped:
-                made.pop()
-                break
-        self._neighbors = self._aligned = None
-        reached = stepper.nearest(made)
+        reached = self._as_trial(self._trial)
+        made = {self._trial: reached.mixing}
+        with contextlib.suppress(KeyboardInterrupt):  # in a trial: the map is finished
+            while (trial := self._next_trial(made)) is not None:
+                kept, before = (self.settings, self.affinities, self.layout), reached
+                if not (stopped := self._make_again(trial)):
+                    another = self._as_trial(trial)
+                    made[trial] = another.mixing
+                    reached = search.stepper.nearest([before, another])
+                if reached is before:
+                    self.settings, self.affinities, self.layout = kept
+                if stopped:
+                    break
+        del self._lists
         self.mixing = reached.mixing
         knob = self._knob_text()
         self._log.stage("mixing", f"{self._mixing_text(reached)} of random with {knob}")
         for message in why_missed(self.layout.embedding, self.settings, reached, knob):
             warn(message)
 
-    def _make_again(self, levels: Floats) -> bool:
-        """Make the map at other levels, and return whether it was stopped early."""
-        assert self._neighbors is not None
-        settings = replace(self.settings.at_levels(levels), rng=deepcopy(self._rng))
-        if not pipeline.same_lists(self._searched, settings):  # lists may depend on the strength
-            self._neighbors = pipeline.neighbors_of(self.points, settings, self._aligned)
-            self._searched = settings
-        self.settings = settings
-        self.affinities = pipeline.affinities_of(self._neighbors, self.settings)
-        self.layout = pipeline.layout_of(self.affinities.matrix, self._features, self.settings)
-        return self._log.run(self.layout, self.settings.n_iter, "corrected map")
+    def _as_trial(self, trial: int) -> Trial:
+        """Return the levels of a trial with the mixing of the map made of it."""
+        assert self._search is not None
+        return replace(self._search.trials[trial], mixing=self._measured())
+
+    def _make_again(self, trial: int) -> bool:
+        """Make the map of another trial, and return whether it was stopped early."""
+        assert self._search is not None
+        settings = self.settings.at_levels(self._search.trials[trial].levels)
+        self._trial, self.settings = trial, replace(settings, rng=deepcopy(self._rng))
+        self._start()
+        return self._log.run(self.layout, settings.n_iter - self.layout.iteration, "corrected map")
 
     def measure(self) -> None:
         """Measure the mixing of the map."""

@@ -1,13 +1,14 @@
 """Trials for a requested mixing: how strongly to condition on each label column.
 
-A sample of the points is mapped at a few levels of conditioning, then all points at the levels
-found. If that map misses a target, others are made at corrected levels; the nearest is kept.
+Short runs at a few levels of conditioning, on all points or a sample, then a map of all points at
+the levels found. If that map misses a target, others are made at corrected levels; the nearest is
+kept.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
+from ctsne.affinity import Affinities
 from ctsne.evaluate import map_neighbors, mixing, mixing_by_label
-from ctsne.fit.pipeline import affinities_of, alignment_of, layout_of, neighbors_of
+from ctsne.fit.pipeline import Lists, affinities_of, layout_of
 from ctsne.fit.steps import NEAR_ENOUGH, SAMPLE_NEAR_ENOUGH, Floats, Trial, stepper_for
+from ctsne.labels import UNNAMED
+from ctsne.layout import Layout
 from ctsne.settings import Settings
 
 # Up to SEARCH_POINTS, trials use all points; otherwise a third of them, between these two numbers.
@@ -25,72 +29,105 @@ from ctsne.settings import Settings
 # sample of a neighbourhood, but not below FEWEST_NEIGHBORS.
 SEARCH_POINTS, MOST_SEARCH_POINTS = 5000, 10_000
 FEWEST_NEIGHBORS = 10
-# If the first trial is near enough, a second one this far away measures the slope.
-SLOPE_STEP = 0.15
+# Iterations of a trial after the early exaggeration: most maps then have the mixing of the finished
+# map within .02.
+TRIAL_ITERATIONS = 100
+# After many trials, a map is made of one this near: it shows how maps deviate from trials.
+MAP_NEAR_ENOUGH = 0.06
 # From this distance on, a map has missed its target.
 MISSED = 0.02
-# Further maps of all points; only one of very many points.
-MOST_CORRECTIONS, MANY_POINTS = 2, 30_000
+# The cost of a trial on all points, and of the whole search for one column, in maps.
+TRIAL_COST, MOST_COST = 0.47, 4.0
+# Maps of all points: at most, and at most if there are very many points.
+MOST_MAPS, MANY_POINTS = (4, 2), 30_000
 
 
 class MixingSearch:
     """Tries levels of conditioning on some points, all or a sample."""
 
-    def __init__(self, features: Any, settings: Settings) -> None:
+    def __init__(self, features: Any, settings: Settings, lists: Lists) -> None:
         assert settings.labels is not None and settings.mixing is not None
         n = settings.labels.n_points
         rows = _searched_points(n, settings.metric)
-        self.n_points = len(rows)
-        self.sampled = len(rows) < n
-        self.most_corrections = 1 if n > MANY_POINTS else MOST_CORRECTIONS
+        self.n_points, sampled = len(rows), len(rows) < n
         self.stepper = stepper_for(settings.mixing)
         self.trials: list[Trial] = []
-        self._settings, self._k = settings, NEIGHBORHOOD
-        if self.sampled:
-            features, self._settings = features[rows], _of_sample(settings, rows)
-            self._k = round(_fewer_neighbors(NEIGHBORHOOD, settings, rows))
+        # Of few points: similarities and layouts at the end of trials, which maps continue.
+        self.tried: list[tuple[Affinities, Layout]] = []
+        self._keeps_trials = n <= SEARCH_POINTS
+        early = settings.schedule.early_exaggeration_iter
+        self.trial_iterations = min(early + TRIAL_ITERATIONS, settings.n_iter)
+        self._near = SAMPLE_NEAR_ENOUGH if sampled else NEAR_ENOUGH
+        self._trial_cost = TRIAL_COST * len(rows) / n
+        self._map_cost = 1 - TRIAL_COST * self._keeps_trials
+        self._most_cost = MOST_COST * len(settings.mixing)
+        self._most_maps = MOST_MAPS[n > MANY_POINTS]
+        self._settings, self._k, self._lists = settings, NEIGHBORHOOD, lists
+        if sampled:
+            features, self._settings = features[rows], sample_settings(settings, rows)
+            self._k = round(fewer_neighbors(NEIGHBORHOOD, settings, rows))
+            self._lists = Lists(features)
         self._features = features
 
-    @property
-    def usual_trials(self) -> int:
-        """The usual number of trials, for an estimate of time."""
-        return self.stepper.usual_trials[not self.sampled]
+    def next_trial(self, made: Mapping[int, Floats], step: Callable[[], object]) -> int | None:
+        """Return the trial to make a map of, given the mixing of maps made, by trial.
 
-    def run(self, step: Callable[[], object]) -> None:
-        """Map the points at levels that approach the requested mixing of every column.
-
-        ``step`` is called after each iteration. There are no trials if mixing cannot be measured.
+        Further trials approach the targets first. There is no answer if a map is near enough, or
+        if nothing nearer can be found at the cost of a few maps, and there are no trials if mixing
+        cannot be measured. ``step`` is called after each iteration.
         """
-        aligned = alignment_of(self._features, self._settings).points
-        near = SAMPLE_NEAR_ENOUGH if self.sampled else NEAR_ENOUGH
-        while len(self.trials) < self.stepper.most_trials[not self.sampled]:
-            levels = self.stepper.next_levels(self.trials, near=near)
-            if levels is None and self.sampled and len(self.trials) == 1:
-                levels = self.trials[0].levels + SLOPE_STEP  # a correction needs the slope
-            if levels is None:
-                break
-            embedding = self._mapped(levels, aligned, step)
-            reached = measured_mixing(embedding, self._settings, k=self._k)
+        stepper = self.stepper
+        while True:
+            expected = self._expected(made)
+            best = expected.index(stepper.nearest(expected)) if expected else -1
+            is_new = best >= 0 and best not in made
+            if len(made) == self._most_maps or any(stepper.is_met(expected[i]) for i in made):
+                return None
+            spent = self._map_cost * (len(made) + 1) + self._trial_cost * len(expected)
+            many = is_new and self._keeps_trials
+            many = many and len(expected) >= stepper.many_trials + len(made)
+            near = MAP_NEAR_ENOUGH if many else NEAR_ENOUGH if made else self._near
+            levels = stepper.next_levels(expected, near=near)
+            if len(expected) == 3 * stepper.many_trials:
+                levels = None
+            if levels is None or spent + self._trial_cost > self._most_cost:
+                return best if is_new and spent <= self._most_cost else None
+            affinities, layout = self._run(levels, step)
+            reached = measured_mixing(layout.embedding, self._settings, k=self._k)
             if not np.isfinite(reached).all():
                 self.trials = []
-                break
+                return None
             self.trials.append(Trial(levels, reached))
-        self._features = None  # the map of all points needs the memory
+            if self._keeps_trials:
+                self.tried.append((affinities, layout))
 
-    def _mapped(
-        self, levels: Floats, aligned: Any, step: Callable[[], object]
-    ) -> NDArray[np.float32]:
-        """Map the points at some levels."""
+    def _expected(self, made: Mapping[int, Floats]) -> list[Trial]:
+        """Return the trials with the mixing of their maps, made or expected.
+
+        A map deviates from its trial by about as much as the map at the nearest levels.
+        """
+        expected = []
+        for place, trial in enumerate(self.trials):
+            mixed = trial.mixing
+            if made:
+                distances = {i: np.abs(self.trials[i].levels - trial.levels).max() for i in made}
+                nearest = min(distances, key=lambda i: distances[i])
+                mixed = mixed + made[nearest] - self.trials[nearest].mixing
+            expected.append(Trial(trial.levels, made.get(place, mixed)))
+        return expected
+
+    def _run(self, levels: Floats, step: Callable[[], object]) -> tuple[Affinities, Layout]:
+        """Run a trial at some levels."""
         settings = self._settings.at_levels(levels)
         # Every trial draws the same random numbers as the map of all points.
         settings = replace(settings, rng=copy.deepcopy(settings.rng))
-        neighbors = neighbors_of(self._features, settings, aligned)
+        affinities = affinities_of(self._lists.search(settings), settings)
         places = None if settings.metric == "precomputed" else self._features
-        layout = layout_of(affinities_of(neighbors, settings).matrix, places, settings)
-        for _ in range(settings.n_iter):
+        layout = layout_of(affinities.matrix, places, settings)
+        for _ in range(self.trial_iterations):
             layout.advance(1)
             step()
-        return layout.embedding
+        return affinities, layout
 
 
 def _searched_points(n: int, metric: str) -> NDArray[np.int64]:
@@ -101,7 +138,7 @@ def _searched_points(n: int, metric: str) -> NDArray[np.int64]:
     return np.sort(np.random.default_rng(0).permutation(n)[:size])
 
 
-def _of_sample(settings: Settings, rows: NDArray[np.int64]) -> Settings:
+def sample_settings(settings: Settings, rows: NDArray[np.int64]) -> Settings:
     """Return the settings for a sample of the points."""
     assert settings.labels is not None
     schedule, n = settings.schedule, settings.labels.n_points
@@ -119,20 +156,15 @@ def _of_sample(settings: Settings, rows: NDArray[np.int64]) -> Settings:
         settings,
         labels=settings.labels.take(rows),
         schedule=replace(schedule, **rates),
-        perplexity=_fewer_neighbors(settings.perplexity, settings, rows),
+        perplexity=fewer_neighbors(settings.perplexity, settings, rows),
         **arrays,
     )
 
 
-def _fewer_neighbors(count: float, settings: Settings, rows: NDArray[np.int64]) -> float:
+def fewer_neighbors(count: float, settings: Settings, rows: NDArray[np.int64]) -> float:
     """Return how many of ``count`` neighbours a sample holds, bounded below."""
     assert settings.labels is not None
     return max(min(count, FEWEST_NEIGHBORS), count * len(rows) / settings.labels.n_points)
-
-
-def most_maps(n_columns: int) -> int:
-    """Return the largest number of maps that a search for the mixing of some columns makes."""
-    return stepper_for(np.zeros(n_columns)).most_trials[1] + MOST_CORRECTIONS
 
 
 def measured_mixing(embedding: ArrayLike, settings: Settings, *, k: int = NEIGHBORHOOD) -> Floats:
@@ -158,12 +190,16 @@ def why_missed(
         found = f"mixing={target:g}{of_column} was not reached: {value} mixes it to {mixed:.2f}"
         if mixed > target and level == 0:
             outer = [labels.names[o] for i, o in labels.nested() if i == place]
-            why = "there is little to factor out"
-            if labels.n_columns > 1:
-                why = f"the other columns mix it too, or {why}"
+            why = "the other columns mix it too, or there is little to factor out"
             if outer:
                 why = f"it is nested in {outer[0]!s:.40}, which mixes it too"
-            messages.append(f"{found} without any conditioning on it: {why}.")
+            if labels.n_columns == 1:
+                what = "it" if name == UNNAMED else f"{name!s:.40}"
+                plain = f"t-SNE ({settings.method.knob} {settings.method.no_effect:g})"
+                found = f"mixing={target:g} is not possible: {plain} already mixes {what} to"
+                messages.append(f"{found} {mixed:.2f}, and conditioning only adds to that.")
+            else:
+                messages.append(f"{found} without any conditioning on it: {why}.")
         elif mixed > target:
             messages.append(f"{found}, the nearest value found.")
         else:

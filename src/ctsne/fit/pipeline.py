@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,7 @@ from ctsne._core.messages import shown
 from ctsne._core.progress import Report
 from ctsne.affinity import Affinities
 from ctsne.layout import Layout, PairWeights, pair_weights, start_positions
-from ctsne.neighbors import (
-    Neighbors,
-    find_neighbors,
-    occurring_patterns,
-    read_neighbors,
-)
+from ctsne.neighbors import Neighbors, find_neighbors, occurring_patterns, read_neighbors
 from ctsne.neighbors.alignment import Alignment, choose_alignment
 from ctsne.neighbors.matching import UNMATCHED
 from ctsne.settings import Settings
@@ -88,12 +84,32 @@ def neighbors_of(
     )
 
 
-def same_lists(one: Settings, other: Settings) -> bool:
-    """Return whether two settings of the same points search the same lists."""
-    columns = [
-        () if labels is None else labels.columns for labels in (one.list_labels, other.list_labels)
-    ]
-    return columns[0] == columns[1] and np.array_equal(wanted_lists(one)[1], wanted_lists(other)[1])
+class Lists:
+    """Neighbours of some points, aligned and searched again only for settings that need it."""
+
+    def __init__(self, points: Any) -> None:
+        self._points = points
+        self._columns: Any = None  # that the points are aligned by
+        self._searched: Any = None  # columns and lengths of the lists
+        self._alignment = Alignment("none", None)
+        self._neighbors: Neighbors | None = None
+
+    def align(self, settings: Settings) -> Alignment:
+        """Return the points aligned by the columns that count."""
+        labels = settings.list_labels
+        columns = () if labels is None else labels.columns
+        if columns != self._columns:
+            self._alignment = alignment_of(self._points, settings)
+            self._columns = columns
+        return self._alignment
+
+    def search(self, settings: Settings, after_part: Report | None = None) -> Neighbors:
+        """Return the lists that settings want."""
+        aligned, lengths = self.align(settings).points, tuple(wanted_lists(settings)[1].tolist())
+        if self._neighbors is None or self._searched != (self._columns, lengths):
+            self._neighbors = neighbors_of(self._points, settings, aligned, after_part)
+            self._searched = self._columns, lengths
+        return self._neighbors
 
 
 def affinities_of(neighbors: Neighbors, settings: Settings) -> Affinities:
@@ -123,14 +139,16 @@ def weights_of(settings: Settings) -> PairWeights | None:
     return None if beta is None or labels is None else pair_weights(labels, beta)
 
 
-def without_counterparts(affinities: Affinities, settings: Settings) -> str | None:
-    """Return a warning if many points have no counterpart in other labels."""
+def without_counterparts(
+    matched_by: Mapping[str, NDArray[np.floating]], settings: Settings, *, hint: bool = True
+) -> str | None:
+    """Return a warning if many points have no counterpart, by how well they are matched."""
     labels = settings.list_labels
     if labels is None:
         return None
     found: list[tuple[int, str]] = []
     for name, column in labels.by_name.items():
-        matched = affinities.diagnostics.column_matched[name]
+        matched = matched_by[name]
         unmatched = column.codes[(matched < UNMATCHED) & (column.codes >= 0)]
         alone = np.bincount(unmatched, minlength=column.n_labels)
         many = np.flatnonzero(alone >= np.maximum(MANY_UNMATCHED, MANY_SHARE * column.counts))
@@ -141,7 +159,7 @@ def without_counterparts(affinities: Affinities, settings: Settings) -> str | No
     order = sorted(found, key=lambda count_and_label: -count_and_label[0])  # stable
     some = [f"{count} points of {name}" for count, name in order[:3]]
     advice = ""
-    if np.array_equal(settings.align, "none") and settings.metric != "precomputed":
+    if hint and np.array_equal(settings.align, "none") and settings.metric != "precomputed":
         advice = ' If labels differ by a shift, align="mutual" finds more counterparts.'
     more = f" and of {len(order) - 3} more labels" if len(order) > 3 else ""
     return (

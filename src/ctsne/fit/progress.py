@@ -37,11 +37,16 @@ class StageLog:
         self._every = check_count(given["callback_every"], "callback_every", low=1)
         self._last = time.perf_counter()
 
+    @property
+    def watched(self) -> bool:
+        """Whether something is to be reported of every map from its first iteration on."""
+        return self._callback is not None or self._verbose > 1
+
     def stage(self, name: str, text: str) -> None:
         """Report that a stage is done, with the seconds it took; log records name it."""
         now = time.perf_counter()
         if self._verbose:
-            self._write(f"{name}: {text} ({now - self._last:.2f} s)", stage=name)
+            self.write(f"{name}: {text} ({now - self._last:.2f} s)", stage=name)
         self._last = now
 
     def bar(self, total: int, name: str, **more: Any) -> Progress:
@@ -67,10 +72,11 @@ class StageLog:
             bar.close()
 
     def _called(self, iteration: int, loss: float, embedding: NDArray[np.float32]) -> object:
-        self._write(f"iteration {iteration}: KL divergence {loss:.4f}")
+        self.write(f"iteration {iteration}: KL divergence {loss:.4f}")
         return self._callback and self._callback(iteration, loss, embedding)
 
-    def _write(self, message: str, *, stage: str = "") -> None:
+    def write(self, message: str, *, stage: str = "") -> None:
+        """Log a message, or print it if nobody listens to the log."""
         if _log.isEnabledFor(logging.INFO) and _log.hasHandlers():
             _log.info(message, extra={"stage": stage})
         else:

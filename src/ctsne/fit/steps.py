@@ -17,18 +17,16 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-# Distances from the target that are near enough, for a map of all points and for one of a sample,
-# which deviates more.
-NEAR_ENOUGH, SAMPLE_NEAR_ENOUGH = 0.01, 0.03
-# Levels closer than this count as equal.
-LEAST_STEP = 1e-5
-# How far a correction may move a level, and how far away trials still count for the slope.
-LONGEST_MOVE, SLOPE_REACH = 0.25, 0.3
+# Distances from the target that are near enough, for all points and for a sample, which deviates
+# more.
+NEAR_ENOUGH, SAMPLE_NEAR_ENOUGH = 0.015, 0.03
+# Levels closer than this count as equal: mixing may jump there.
+LEAST_STEP = 0.003
+# How far away trials still count for the slope.
+SLOPE_REACH = 0.3
 # Mixing gained from the weakest to the strongest level: a typical value, and bounds.
 USUAL_SLOPE = 0.8
 LEAST_SLOPE, MOST_SLOPE = 0.3, 3.0
-# The mixing of all points rises faster with the level than that of a sample.
-SLOPE_GAIN = 1.5
 # With several columns: how far a level may move from the best trial, and how far one moves at least
 # that has not passed its target.
 LONGEST_STEP, SHORTEST_STEP = 0.5, 0.15
@@ -50,10 +48,9 @@ class Trial:
 class Stepper(Protocol):
     """How levels approach their targets."""
 
-    # The largest and the usual number of trials: on a sample, and on all points, where a trial is
-    # the map itself.
-    most_trials: tuple[int, int]
-    usual_trials: tuple[int, int]
+    # From how many trials on a map is worth more than another one, and the usual number.
+    many_trials: int
+    usual_trials: int
 
     def nearest(self, trials: Sequence[Trial]) -> Trial:
         """Return the trial nearest to the targets."""
@@ -61,8 +58,8 @@ class Stepper(Protocol):
     def next_levels(self, trials: Sequence[Trial], *, near: float) -> Floats | None:
         """Return the levels to try next; None if all are near enough or none can come nearer."""
 
-    def corrected_levels(self, made: Sequence[Trial], trials: Sequence[Trial]) -> Floats | None:
-        """Return levels for a further map of all points, from those made and trials on a sample."""
+    def is_met(self, made: Trial) -> bool:
+        """Return whether a map is near enough, or at the end of its levels."""
 
 
 def stepper_for(targets: Floats) -> Stepper:
@@ -73,7 +70,7 @@ def stepper_for(targets: Floats) -> Stepper:
 class _LineStepper:
     """One column: bracket the target, then interpolate."""
 
-    most_trials, usual_trials = (6, 14), (3, 4)
+    many_trials, usual_trials = 3, 3
 
     def __init__(self, target: float) -> None:
         self._target = target
@@ -82,22 +79,25 @@ class _LineStepper:
         return self._target - float(trial.mixing[0])
 
     def nearest(self, trials: Sequence[Trial]) -> Trial:
+        weakest = min(trials, key=lambda trial: float(trial.levels[0]))
+        if weakest.levels[0] == 0 and all(self._gap(trial) < 0 for trial in trials):
+            return weakest  # differences are noise: nothing mixes less than t-SNE
         return min(trials, key=lambda trial: abs(self._gap(trial)))
 
     def next_levels(self, trials: Sequence[Trial], *, near: float) -> Floats | None:
         if not trials:
-            return np.array([0.5])
+            return np.array([self._target])  # with the usual strengths, mixing is about as large
         if abs(self._gap(self.nearest(trials))) <= near:
             return None
         ordered = sorted(trials, key=lambda trial: float(trial.levels[0]))
         gaps = [self._gap(trial) for trial in ordered]
         least, most = float(ordered[0].levels[0]), float(ordered[-1].levels[0])
         if min(gaps) > 0:  # all below the target
-            ahead = most + max(0.15, gaps[-1] / USUAL_SLOPE)
+            ahead = most + max(0.15, gaps[-1] / _slope(ordered[-2:]))
             return None if most == 1 else np.array([min(1.0, ahead)])
         if max(gaps) <= 0:
-            ahead = least - max(0.15, -gaps[0] / USUAL_SLOPE)
-            return None if least == 0 else np.array([max(0.0, ahead)])
+            ahead = least - max(0.15, -gaps[0] / _slope(ordered[:2]))
+            return None if least == 0 else np.array([ahead if ahead >= 0.1 else 0.0])
         # Mixing is noisy and may cross the target more than once: continue at the smallest gap.
         crossings = [
             (one, two)
@@ -111,39 +111,23 @@ class _LineStepper:
         share = self._gap(low) / (high.mixing - low.mixing)
         return low.levels + (high.levels - low.levels) * np.clip(share, 0.1, 0.9)
 
-    def corrected_levels(self, made: Sequence[Trial], trials: Sequence[Trial]) -> Floats | None:
-        last = self.nearest(made)
-        if abs(self._gap(last)) <= NEAR_ENOUGH:
-            return None
-        lower = [trial for trial in made if self._gap(trial) > 0]
-        upper = [trial for trial in made if self._gap(trial) <= 0]
-        if lower and upper:
-            low, high = self.nearest(lower), self.nearest(upper)
-            share = self._gap(low) / (high.mixing - low.mixing)
-            level = low.levels + share * (high.levels - low.levels)
-        else:
-            slope = _slope(made, last)
-            if len(made) == 1:
-                slope = SLOPE_GAIN * _slope(trials, last)
-            level = last.levels + np.clip(self._gap(last) / slope, -LONGEST_MOVE, LONGEST_MOVE)
-        level = np.clip(level, 0.0, 1.0)
-        return None if any(level == trial.levels for trial in made) else level
+    def is_met(self, made: Trial) -> bool:
+        return abs(self._gap(made)) <= NEAR_ENOUGH
 
 
-def _slope(trials: Sequence[Trial], around: Trial) -> float:
-    """Return the mixing gained from level 0 to 1, by a line through the trials around one."""
-    near = [trial for trial in trials if abs(trial.levels - around.levels) <= SLOPE_REACH]
-    levels = np.array([float(trial.levels[0]) for trial in near])
-    if len(near) < 2 or np.ptp(levels) == 0:
+def _slope(trials: Sequence[Trial]) -> float:
+    """Return the mixing gained from level 0 to 1, by a line through two trials."""
+    if len(trials) < 2:
         return USUAL_SLOPE
-    slope = float(np.polyfit(levels, [float(trial.mixing[0]) for trial in near], 1)[0])
-    return min(max(slope, LEAST_SLOPE), MOST_SLOPE)
+    one, two = trials
+    slope = float((two.mixing - one.mixing)[0] / (two.levels - one.levels)[0])
+    return min(max(slope, LEAST_SLOPE), USUAL_SLOPE)
 
 
 class _PlaneStepper:
     """Several columns: solve a linear model of all levels."""
 
-    most_trials, usual_trials = (9, 21), (3, 6)
+    many_trials, usual_trials = 6, 5
 
     def __init__(self, targets: Floats) -> None:
         self._targets = targets
@@ -195,17 +179,9 @@ class _PlaneStepper:
             level[counted] += _damped_step(slopes[np.ix_(counted, counted)], gap, longest)
         return _unless_tried(level, trials)
 
-    def corrected_levels(self, made: Sequence[Trial], trials: Sequence[Trial]) -> Floats | None:
-        best = self.nearest(made)
-        usual = _fitted_slopes(trials, best.levels, self._usual)
-        slopes = _fitted_slopes(made, best.levels, SLOPE_GAIN * usual)
-        gap = self._targets - best.mixing
-        free = np.flatnonzero(~self._stuck(best))
-        if (np.abs(gap[free]) <= NEAR_ENOUGH).all():
-            return None
-        level = best.levels.copy()
-        level[free] += _damped_step(slopes[np.ix_(free, free)], gap[free], LONGEST_MOVE)
-        return _unless_tried(level, made)
+    def is_met(self, made: Trial) -> bool:
+        free = ~self._stuck(made)
+        return bool((np.abs(self._targets - made.mixing)[free] <= NEAR_ENOUGH).all())
 
 
 def _damped_step(slopes: Floats, gap: Floats, longest: float) -> Floats:

@@ -15,7 +15,6 @@ from ctsne.labels import UNNAMED
 from ctsne.methods import METHODS, is_used
 
 LEFT = "text-align:left;vertical-align:top"
-NUMBER = "text-align:right;font-variant-numeric:tabular-nums"
 _LONGEST = 200
 
 
@@ -41,23 +40,18 @@ def facts_table(facts: Iterable[tuple[str, str]]) -> str:
     return f'<table class="ctsne"><tbody>{rows}</tbody></table>'
 
 
-def with_page(page: str, table: str) -> str:
-    """Return the page that a notebook shows with a table below it, or the table alone."""
+def with_page(page: str, summary: str) -> str:
+    """Return the page that a notebook shows with a summary below it, or the summary alone."""
     if not page:
-        return table
-    # Of a notebook that is not trusted, programs keep tables but not pages.
-    hint = "As a table (if there is no page above, trust this notebook)"
-    return f"{page}<details><summary>{hint}</summary>{table}</details>"
+        return summary
+    # Of a notebook that is not trusted, programs keep summaries but not pages.
+    hint = "In short (if there is no page above, trust this notebook)"
+    return f"{page}<details><summary>{hint}</summary>{summary}</details>"
 
 
 def escaped(text: str) -> str:
     """Return text that is safe inside HTML, shortened if it is long."""
-    return html.escape(shortened(text))
-
-
-def shortened(text: str) -> str:
-    """Cut a long text and mark the cut with an ellipsis."""
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return html.escape(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
 
 
 def fitted_html(model: Any) -> str:

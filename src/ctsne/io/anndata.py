@@ -82,35 +82,30 @@ def uns_entry(settings: str) -> dict[str, Any]:
     one list, and names of groups in a file cannot be every label.
     """
     content = json.loads(settings)
-    labels, options = content["labels"], content["options"]
-    several = len(labels) > 1 and not options.get("combine")
-    shown = {**content["parameters"], "labels": labels}
+    options, source = content["options"], content.get("source")
+    shown = {**content["parameters"], "labels": content["labels"]}
     shown |= {name: options.get(name) for name in ("n_pcs", "neighbors_key")}
-    if content.get("source") is not None:
-        source = Source(**content["source"])
-        shown |= {"use_rep": source.use_rep, "layer": source.layer}
-        shown["highly_variable"] = source.n_variable is not None
+    if source is not None:
+        taken = Source(**source)
+        shown |= {"use_rep": taken.use_rep, "layer": taken.layer}
+        shown["highly_variable"] = taken.n_variable is not None
     if options.get("align_rep") is not None:
         shown["align"] = options["align_rep"]
     results = content["results"]
-    return {
-        RECORD: settings,
-        "params": _readable(shown, "column" if several else "label"),
-        "results": _readable(results, "column"),
-    }
+    return {RECORD: settings, "params": _readable(shown), "results": _readable(results)}
 
 
-def _readable(values: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Return values of a record in a form that AnnData can hold."""
+def _readable(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values of a record in a form that AnnData can hold; numbers per label as text."""
     readable: dict[str, Any] = {}
     for name, value in values.items():
         match value:
             case None | False | []:
                 continue
-            case {"per label": pairs}:
-                readable[name] = _readable_numbers(pairs, kind)
             case {"array": _}:
                 readable[name] = "array"
+            case {"per label": pairs}:
+                readable[name] = json.dumps(_by_name(pairs))
             case [label]:
                 readable[name] = label
             case [*_]:
@@ -120,15 +115,9 @@ def _readable(values: dict[str, Any], kind: str) -> dict[str, Any]:
     return readable
 
 
-def _readable_numbers(pairs: list[Any], kind: str) -> dict[str, Any]:
-    """Return numbers per label or column; those of a column's labels name column and label."""
-    rows = []
-    for name, number in pairs:
-        inner = number["per label"] if isinstance(number, dict) else [("", number)]
-        rows += [(str(name), str(label), value) for label, value in inner]
-    names, labels, numbers = zip(*rows, strict=True) if rows else ((), (), ())
-    found = {kind: np.array(names, object), "value": np.array(numbers, np.float64)}
-    return {**found, "label": np.array(labels, object)} if any(labels) else found
+def _by_name(pairs: list[Any]) -> dict[str, Any]:
+    inner = {str(name): x["per label"] if isinstance(x, dict) else x for name, x in pairs}
+    return {name: _by_name(x) if isinstance(x, list) else x for name, x in inner.items()}
 
 
 class GraphFields(NamedTuple):
@@ -191,15 +180,15 @@ def column_of(adata: Any, column: Any, *, argument: str) -> Any:
     return type(columns[0])(text, index=adata.obs.index, name=JOINT.join(names))
 
 
-def labels_of(adata: Any, labels: Any) -> Any:
-    """Return what to factor out: a column, several as a mapping from names, or given labels."""
+def labels_of(adata: Any, labels: Any, argument: str = "labels") -> Any:
+    """Return a label column, several as a mapping from names, or labels as given."""
     names = column_names(adata, labels)
     if len(names) < 2:
-        return column_of(adata, labels, argument="labels")
+        return column_of(adata, labels, argument=argument)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise ValueError(f"labels names the column {shown(twice[0])} twice; name it once")
-    return dict(zip(names, _named_columns(adata, names, "labels"), strict=True))
+        raise ValueError(f"{argument} names the column {shown(twice[0])} twice; name it once")
+    return dict(zip(names, _named_columns(adata, names, argument), strict=True))
 
 
 def _named_columns(adata: Any, names: Sequence[str], argument: str) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,7 @@ from numpy.typing import NDArray
 from ctsne._core.arrays import PickledError, read_array, read_npz
 from ctsne._core.files import reading, require_room
 from ctsne._core.messages import quoted
-from ctsne.io.dataset import (
-    Dataset,
-    Names,
-    Source,
-    check_labels,
-    checked_sparse,
-    numbered,
-    room_for,
-)
+from ctsne.io.dataset import Dataset, Source, check_labels, checked_sparse, numbered, room_for
 
 _VALID = "a valid NumPy file"
 _SPARSE = {"format", "shape", "data"}  # the entries of every sparse matrix that SciPy saved
@@ -31,47 +23,45 @@ _INDICES = {
     "dia": ("offsets",),
 }
 _NO_PICKLES = "holds Python objects (a pickle), which are not read because they can run any code"
+_REMEDY = "save text with .astype(str), numbers with .astype(float)"
 
 
 def read_matrix(path: Path, labels: Sequence[str], elsewhere: Sequence[str]) -> Dataset:
     """Read the matrix of a .npy or .npz file, and the columns stored with it."""
-    notes: tuple[str, ...] = ()
+    arrays: dict[str, Any] = {}
+    pickled: list[str] = []
     if path.suffix.lower() == ".npy":
-        arrays: dict[str, Any] = {"X": read_npy(path)}
+        arrays["X"] = read_npy(path)
     else:
-        arrays, pickled = read_arrays(path)
-        refuse_pickled(labels, [name for name in pickled if name not in elsewhere], path)
-        if pickled:
-            notes = (f"skipped Python objects: {quoted(pickled)} (save them with .astype(str))",)
+        with reading(path, _VALID):
+            arrays, pickled = read_npz(path)
+            if arrays.keys() >= _SPARSE:
+                arrays, pickled = {"X": _sparse_matrix(arrays, path)}, []
+    for name in pickled:
+        if not arrays or name == "X" or name in {*labels} - {*elsewhere}:
+            raise ValueError(f"{name!r:.60} in {path} {_NO_PICKLES}; {_REMEDY}")
     key = _matrix_key(arrays, path)
     X = arrays.pop(key)
     if len(X.shape) != 2:
         raise ValueError(f"{path} must hold a matrix with a row per point, got shape {X.shape}")
     n, d = X.shape
     require_room(room_for(n, d), path)
-    known = _texts(arrays.pop("features", None), d)
-    features = numbered(key, d) if known is None else tuple(known.tolist())
-    columns, names = array_columns(arrays, n)
-    check_labels(labels, [*columns], elsewhere, where=str(path))
-    return Dataset(X, features, columns, names, Source("array", key, d), notes, path)
-
-
-def array_columns(arrays: Mapping[str, Any], n: int) -> tuple[dict[str, Any], Names]:
-    """Return the arrays with an entry for each of n points by name, and the row names."""
-    names = _texts(arrays.get("names"), n)
+    features, names = (
+        array
+        if array is not None and array.shape == (length,) and array.dtype.kind == "U"
+        else None
+        for array, length in ((arrays.pop("features", None), d), (arrays.get("names"), n))
+    )
     columns = {
         name: label_array(array)
         for name, array in arrays.items()
         if array.shape in ((n,), (n, 1)) and array.dtype.kind in "biufSUmM"
+        if name != "names" or names is None
     }
-    if names is not None:
-        del columns["names"]
-    return columns, names
-
-
-def _texts(array: Any, length: int) -> Names:
-    fits = array is not None and array.shape == (length,) and array.dtype.kind == "U"
-    return array if fits else None
+    check_labels(labels, [*columns], elsewhere, where=str(path))
+    known = numbered(key, d) if features is None else tuple(features.tolist())
+    notes = (f"skipped Python objects: {quoted(pickled)} ({_REMEDY})",) if pickled else ()
+    return Dataset(X, known, columns, names, Source("array", key, d), notes, path)
 
 
 def read_npy(path: Path) -> NDArray[Any]:
@@ -82,18 +72,7 @@ def read_npy(path: Path) -> NDArray[Any]:
         try:
             return read_array(file, size)
         except PickledError:
-            raise ValueError(_refusal(path)) from None
-
-
-def read_arrays(path: Path, only: Collection[str] = ()) -> tuple[dict[str, Any], list[str]]:
-    """Return the arrays of a .npz file, and the names of pickled ones, which are not read."""
-    with reading(path, _VALID):
-        arrays, pickled = read_npz(path, only)
-        if arrays.keys() >= _SPARSE:
-            return {"X": _sparse_matrix(arrays, path)}, []
-    if pickled and (not arrays or "X" in pickled):
-        raise ValueError(_refusal(path))
-    return arrays, pickled
+            raise ValueError(f"{path} {_NO_PICKLES}; {_REMEDY}") from None
 
 
 def _sparse_matrix(arrays: Mapping[str, Any], path: Path) -> Any:
@@ -112,18 +91,6 @@ def _sparse_matrix(arrays: Mapping[str, Any], path: Path) -> Any:
     parts = (data, (first, *more)) if kind == "coo" else (data, first, *more)
     wrapper = getattr(sp, f"{kind}_{'array' if '_is_array' in arrays else 'matrix'}")
     return checked_sparse(wrapper(parts, shape=(n, d)), path)
-
-
-def refuse_pickled(labels: Sequence[str], pickled: Sequence[str], path: Path) -> None:
-    """Refuse a label that exists but cannot be read."""
-    for name in labels:
-        if name in pickled:
-            how = f"save it with {name}.astype(str)"
-            raise ValueError(f"{name!r:.60} in {path} {_NO_PICKLES}; {how}")
-
-
-def _refusal(path: Path) -> str:
-    return f"{path} {_NO_PICKLES}; save text as labels.astype(str), numbers as X.astype(float)"
 
 
 def _matrix_key(arrays: dict[str, Any], path: Path) -> str:

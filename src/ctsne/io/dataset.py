@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ctsne._core import checks
 from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import is_sparse
-from ctsne._core.messages import CtsneWarning, label_text, quoted, unknown
-from ctsne.io.paths import load
+from ctsne._core.messages import CtsneWarning, label_text, load, quoted, unknown
 from ctsne.labels import combine_columns, encode_column
 
 Names = NDArray[np.str_] | None
@@ -31,6 +30,11 @@ class Source:
     n_columns: int  # of all that this part has
     n_variable: int | None = None  # highly variable genes, if only those were taken
     n_selected: int | None = None  # columns that were chosen by name, if any
+
+    @property
+    def n_used(self) -> int:
+        """The number of columns that were taken."""
+        return self.n_selected or self.n_variable or self.n_columns
 
     @property
     def place(self) -> str:
@@ -151,7 +155,11 @@ def checked_sparse(X: Any, path: object) -> Any:
 
 
 def check_numbers(data: Dataset, *, fewest: int = 2) -> Dataset:
-    """Return the data with real, finite features, sparse ones as checked CSR; refuse others."""
+    """Return the data with real, finite features, sparse ones as checked CSR; refuse others.
+
+    Features for a map have single precision if that loses nothing, as in files of other formats.
+    Those of new points are used as they are, so that their places do not depend on each other.
+    """
     X, path = data.X, data.path
     if X.dtype.kind not in "biuf":
         raise ValueError(f"{path}: the matrix must hold real numbers, got {X.dtype}")
@@ -162,7 +170,7 @@ def check_numbers(data: Dataset, *, fewest: int = 2) -> Dataset:
     X = X.tocsr() if sparse else X
     values = X.data if sparse else X
     if X.dtype.kind != "f" or not values.size or np.isfinite([values.min(), values.max()]).all():
-        return replace(data, X=X)
+        return replace(data, X=checks.single_precision(X) if fewest > 1 else X)
     bad = np.nonzero(~np.isfinite(values))
     rows, columns = (X.tocoo().row[bad], X.indices[bad]) if sparse else bad
     row, column = int(rows[0]), int(columns[0])
@@ -243,19 +251,6 @@ def storable(column: Any) -> Any:
         return series
     series = series.astype(object)
     return series.where(series.notna(), None).map(label_text, na_action="ignore")
-
-
-def plain_array(column: Any) -> NDArray[Any]:
-    """Return a column as an array without objects; missing is NaN in numbers, empty in text."""
-    dtype = getattr(column, "dtype", None)
-    if not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "O") in "iuf":
-        return np.asarray(column.to_numpy(np.float64, na_value=np.nan))  # pandas, with gaps
-    values = np.asarray(column)
-    if values.dtype.kind in "biufmM":
-        return values
-    texts = label_texts(column)
-    texts[texts == None] = ""  # noqa: E711
-    return texts.astype(str)
 
 
 # Values that are looked at, at most, in rows spread over the matrix.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import math
+import mmap
 import struct
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import reading, reason, require_room
+from ctsne._core.messages import load
 from ctsne.io.dataset import checked_sparse, room_for
-from ctsne.io.paths import load
 
 # No compression stores more bytes than this in one; more than that was declared, not written.
 _MOST_COMPRESSED = 10**5
@@ -26,7 +27,6 @@ _SMALL = 2**20
 _TEXT = 64  # bytes per text in memory
 # Texts are stored in heaps, which begin like this; each has a header: number, uses, size.
 _HEAP, _HEADER = b"GCOL\x01\0\0\0", struct.Struct("<HHIQ")
-_BLOCK = 2**20
 # Values of a matrix that are read at a time.
 _VALUES = 2**22
 _DEEPEST = 100
@@ -76,40 +76,23 @@ def _check_heaps(path: Path, length: int) -> None:
 
     Data may look like the beginning of one; HDF5 itself refuses a heap that ends outside the file.
     """
-    end = 0
-    with path.open("rb") as file:
-        for start in _places(file, _HEAP):
-            file.seek(start + len(_HEAP))
-            size = int.from_bytes(file.read(8), "little")
-            if start + size > length:
-                continue
-            if start < end:
-                raise ValueError(f"heaps of text overlap at byte {start}; {_REMEDY}")
-            content = file.read(size - _HEADER.size) if size > _HEADER.size else b""
-            place, end = 0, start + size
-            while place <= len(content) - _HEADER.size:
-                index, _, _, stored = _HEADER.unpack_from(content, place)
-                step = stored if index == 0 else _HEADER.size + -(-stored // 8) * 8
-                if step < _HEADER.size:
-                    what = f"the heap of text at byte {start} does not end"
-                    raise ValueError(f"{what}; {_REMEDY}")
-                place += step
-
-
-def _places(file: IO[bytes], wanted: bytes) -> Iterator[int]:
-    """Yield where some bytes appear in a file; it may be read elsewhere meanwhile."""
-    start, left = 0, b""
-    while True:
-        file.seek(start)
-        block = file.read(_BLOCK)
-        if not block:
-            return
-        text = left + block
-        place = text.find(wanted)
-        while place >= 0:
-            yield start - len(left) + place
-            place = text.find(wanted, place + 1)
-        start, left = start + len(block), text[1 - len(wanted) :]
+    start, end = 0, 0
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        while (start := mapped.find(_HEAP, start)) >= 0:
+            begin = start + _HEADER.size
+            size = int.from_bytes(mapped[start + len(_HEAP) : begin], "little")
+            if start + size <= length:
+                if start < end:
+                    raise ValueError(f"heaps of text overlap at byte {start}; {_REMEDY}")
+                place, end = begin, start + size
+                while place <= end - _HEADER.size:
+                    index, _, _, stored = _HEADER.unpack_from(mapped, place)
+                    step = stored if index == 0 else _HEADER.size + -(-stored // 8) * 8
+                    if step < _HEADER.size:
+                        what = f"the heap of text at byte {start} does not end"
+                        raise ValueError(f"{what}; {_REMEDY}")
+                    place += step
+            start += 1
 
 
 def _check_objects(file: Any, path: Path) -> None:
@@ -208,7 +191,9 @@ def sparse_shape(group: Any) -> tuple[int, int]:
 
 
 def _dataset_size(dataset: Any) -> int:
-    stored = _stored_size(dataset)
+    if dataset.external or dataset.is_virtual:
+        raise ValueError(f"{dataset.name} is stored in other files or datasets, which are not read")
+    stored = int(dataset.id.get_storage_size())
     _check_type(dataset.id.get_type(), dataset.name)
     if dataset.shape is None:
         return 0
@@ -216,21 +201,6 @@ def _dataset_size(dataset: Any) -> int:
     if count * width > _SMALL + _MOST_COMPRESSED * stored:
         raise ValueError(f"{dataset.name} declares shape {dataset.shape}, but was never written")
     return count * (_TEXT if dataset.dtype.hasobject else width)
-
-
-def _stored_size(dataset: Any) -> int:
-    """Return the bytes that a dataset, or what it is put together from, takes in this file."""
-    if not dataset.is_virtual:
-        if dataset.external:
-            raise ValueError(f"{dataset.name} is stored in another file, which is not read")
-        return int(dataset.id.get_storage_size())
-    sources = dataset.virtual_sources()
-    if any(source.file_name != "." for source in sources):
-        raise ValueError(f"{dataset.name} is put together from other files, which are not read")
-    parts = [dataset.file[source.dset_name] for source in sources]
-    if any(part.is_virtual for part in parts):  # they may even be parts of themselves
-        raise ValueError(f"{dataset.name} is put together from parts that are put together too")
-    return sum(map(_stored_size, parts))
 
 
 def _sparse_size(group: Any) -> int:

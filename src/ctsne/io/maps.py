@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import io
 import json
@@ -13,61 +12,34 @@ import warnings
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.arrays import write_npz
+from ctsne._core import files
 from ctsne._core.checks import is_sparse
-from ctsne._core.files import (
-    SETTINGS,
-    check_space,
-    locked_folder,
-    read_text,
-    reading,
-    replaced_file,
-    replaced_files,
-    write_file,
-)
-from ctsne._core.messages import shown, unknown
-from ctsne.io.anndata import (
-    RECORD,
-    find_entry,
-    find_map,
-    map_fields,
-    map_name,
-    obs_columns,
-    remove_graph,
-    uns_entry,
-)
-from ctsne.io.arrays import array_columns, read_arrays, read_npy
-from ctsne.io.dataset import Dataset, Names, first_difference, plain_array, storable
+from ctsne._core.files import check_space, reading, replaced_file
+from ctsne._core.messages import load, shown, unknown
+from ctsne.io import anndata as ad
+from ctsne.io import tables
+from ctsne.io.dataset import Dataset, Names, first_difference, storable
 from ctsne.io.hdf5 import opened, read_element
 from ctsne.io.paths import (
+    MAP_SUFFIXES,
     TEXT_SUFFIXES,
     check_input,
     check_output,
-    load,
     new_sidecar_of,
     sidecar_of,
     suffix_of,
-)
-from ctsne.io.tables import (
-    is_of_map,
-    read_frame,
-    row_names,
-    separator_of,
-    stored_text,
-    table_columns,
 )
 
 # Roughly, for the space that a map needs: bytes per value, values that are added to a row, and
 # bytes of the settings.
 _BYTES, _ADDED, _SETTINGS = 8, 8, 10_000
-# Where parquet and feather files keep the settings record of a map.
+# Where parquet files keep the settings record of a map.
 _METADATA_KEY = b"ctsne"
 _MEGABYTE = 2**20
 # Bytes that a name takes in an HDF5 file, at most, besides its text.
@@ -98,14 +70,14 @@ def write_map(
     """Write a map, whole or not at all; equal maps give equal bytes.
 
     An .h5ad made from an .h5ad is a copy of it with the map added, and may replace it. A map in
-    .csv, .tsv or .npy has its settings record, a JSON text, in ``PATH.json``. Names of positions
+    .csv or .tsv has its settings record, a JSON text, in ``PATH.json``. Names of positions
     and diagnostics begin with ``key``; an .h5ad holds the map in ``obsm["X_" + key]`` and the rest
     in ``uns[key]``.
     """
     target = check_output(path)
     check_key(target, dataset=dataset, key=key)
     suffix = suffix_of(target)
-    key = map_name(key) if suffix == ".h5ad" else key
+    key = ad.map_name(key) if suffix == ".h5ad" else key
     n = dataset.X.shape[0]
     positions = np.ascontiguousarray(embedding, np.float32)
     if positions.ndim != 2 or len(positions) != n:
@@ -117,23 +89,12 @@ def write_map(
             wanted = f"one value for each of the {n} points"
             raise ValueError(f"the diagnostic {name} must have {wanted}, got shape {values.shape}")
     # Columns of an earlier map of this key are replaced; this one may have fewer.
-    kept = {name: column for name, column in dataset.columns.items() if not is_of_map(name, key)}
+    kept = {
+        name: column for name, column in dataset.columns.items() if not tables.is_of_map(name, key)
+    }
     if suffix == ".h5ad":
         dataset = replace(dataset, columns=kept)
         _write_h5ad(target, positions, dataset, added, settings, key)
-    elif suffix == ".npz":
-        arrays = {"embedding": positions, RECORD: np.array(settings)}
-        if dataset.names is not None:
-            arrays["names"] = np.asarray(dataset.names, str)
-        for name, column in (added | kept).items():
-            places = (free for free in _free_names(name) if free not in {*arrays, "names"})
-            arrays[next(places)] = plain_array(column)
-        write_npz(target, arrays)
-    elif suffix == ".npy":
-        content = io.BytesIO()
-        np.save(content, positions)
-        with _with_settings(target, settings) as temporary:
-            temporary.write_bytes(content.getbuffer())
     else:
         axes = {f"{key}_{axis}": column for axis, column in enumerate(positions.T, start=1)}
         columns = axes | added | kept
@@ -159,7 +120,7 @@ def write_columns(
     called: str | None = None,
     settings: str | None = None,
 ) -> None:
-    """Write columns and row names to a table; parquet and feather keep their types."""
+    """Write columns and row names to a table; parquet keeps their types."""
     pandas = load("pandas")
     frame = pandas.DataFrame({name: storable(column) for name, column in columns.items()})
     index = names is not None
@@ -176,23 +137,21 @@ def write_columns(
         metadata = {**(table.schema.metadata or {}), _METADATA_KEY: settings.encode()}
         table = table.replace_schema_metadata(metadata)
     content = io.BytesIO()
-    if suffix == ".parquet":
-        load("pyarrow.parquet").write_table(table, content)
-    else:
-        load("pyarrow.feather").write_feather(table, content)
-    write_file(target, content.getbuffer())
+    load("pyarrow.parquet").write_table(table, content)
+    files.write_file(target, content.getbuffer())
 
 
 @contextlib.contextmanager
 def _with_settings(target: Path, settings: str) -> Iterator[Path]:
     """Give a new file that replaces a map at the end, together with its settings."""
-    with replaced_files(target, new_sidecar_of(target)) as (temporary, sidecar):
+    with files.replaced_files(target, new_sidecar_of(target)) as (temporary, sidecar):
         yield temporary
         sidecar.write_text(f"{json.dumps(json.loads(settings), indent=1)}\n", "ascii")
 
 
 def _write_text(file: Path, frame: Any, target: Path, *, index: bool) -> None:
-    options = {"sep": separator_of(target), "index": index, "lineterminator": _line_end(frame)}
+    sep, end = tables.separator_of(target), _line_end(frame)
+    options = {"sep": sep, "index": index, "lineterminator": end}
     rows = max(1, _BLOCK // frame.shape[1])
     packer = zlib.compressobj(9, wbits=31) if suffix_of(target).endswith(".gz") else None
     with file.open("wb") as out:
@@ -213,9 +172,10 @@ def _line_end(frame: Any) -> str:
 
 def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
     """Read a map that `write_map` wrote; raise ValueError for other files."""
-    source = check_input(path)
+    source = check_input(path, MAP_SUFFIXES)
     with reading(source, "a map written by ctsne"):
-        positions, columns, names = _read_parts(source, key)
+        read = _read_h5ad if suffix_of(source) == ".h5ad" else _read_table
+        positions, columns, names = read(source, key)
         if positions.ndim != 2 or not np.isfinite(positions).all():
             what = f"positions of shape {positions.shape}, or infinite or missing ones"
             raise ValueError(f"{source} is damaged: it holds {what}")
@@ -227,51 +187,33 @@ def read_settings(source: Path, key: str) -> str | None:
     suffix = "" if source.is_dir() else suffix_of(source)
     if suffix == ".h5ad":
         with opened(source) as file:
-            name = find_entry(file.get("uns", {}), key)
-            return None if name is None else str(read_element(file["uns"][name][RECORD]))
-    if suffix == ".npz":
-        arrays, _ = read_arrays(source, only=(RECORD,))
-        return str(arrays[RECORD]) if RECORD in arrays else None
-    if suffix in (".parquet", ".feather"):
-        return stored_text(source, suffix, _METADATA_KEY)
-    file = source / SETTINGS if source.is_dir() else sidecar_of(source)
-    return read_text(file, "a settings record") if file.exists() else None
-
-
-def _read_parts(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
-    suffix = suffix_of(source)
-    if suffix == ".h5ad":
-        return _read_h5ad(source, key)
-    if suffix == ".npz":
-        arrays, _ = read_arrays(source)
-        if not {"embedding", RECORD} <= arrays.keys():
-            raise ValueError(f"{source} is not a map written by ctsne")
-        positions = np.asarray(arrays.pop("embedding"), np.float32)
-        return positions, *array_columns(arrays, len(positions))
-    if suffix == ".npy":
-        if not (sidecar := sidecar_of(source)).exists():
-            raise ValueError(f"{source} is not a map written by ctsne: {sidecar.name} is missing")
-        return np.asarray(read_npy(source), np.float32), {}, None
-    return _read_table(source, key)
+            name = ad.find_entry(file.get("uns", {}), key)
+            return None if name is None else str(read_element(file["uns"][name][ad.RECORD]))
+    if suffix == ".parquet":
+        with reading(source, "a valid parquet file"):
+            stored = (tables.read_schema(source).metadata or {}).get(_METADATA_KEY)
+            return None if stored is None else stored.decode("utf-8")
+    file = source / files.SETTINGS if source.is_dir() else sidecar_of(source)
+    return files.read_text(file, "a settings record") if file.exists() else None
 
 
 def _read_table(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
     first = f"{key}_1"
-    frame = read_frame(source, own=first)
+    frame = tables.read_frame(source, own=first)
     if suffix_of(source) in TEXT_SUFFIXES and first in frame.columns[1:2]:  # row names before it
         frame = frame.set_index(frame.columns[0])
     axes = [name for name in frame.columns if re.fullmatch(rf"{re.escape(key)}_\d+", name)]
     if not axes:
         raise ValueError(f"{source} is not a map written by ctsne: it has no column {first}")
     positions = np.ascontiguousarray(frame[axes].to_numpy(np.float32))
-    return positions, table_columns(frame.drop(columns=axes)), row_names(frame)[0]
+    return positions, tables.table_columns(frame.drop(columns=axes)), tables.row_names(frame)[0]
 
 
 def read_columns(path: Path) -> tuple[dict[str, Any], Names]:
     """Read the columns that `write_columns` wrote, and the row names."""
     with reading(path, "a valid table of columns"):
-        frame = read_frame(path)
-        return table_columns(frame), row_names(frame)[0]
+        frame = tables.read_frame(path)
+        return tables.table_columns(frame), tables.row_names(frame)[0]
 
 
 # Maps inside .h5ad files: a copy of the input with the map added, or a new file
@@ -279,17 +221,17 @@ def read_columns(path: Path) -> tuple[dict[str, Any], Names]:
 
 def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
     """Refuse a key under which a map cannot be written, before any work is done."""
-    if not isinstance(key, str) or not map_name(key).strip(".") or "/" in key:
+    if not isinstance(key, str) or not ad.map_name(key).strip(".") or "/" in key:
         raise ValueError(f"key must be a name without slashes, got {shown(key)}")
     if suffix_of(target) != ".h5ad" or suffix_of(dataset.path) != ".h5ad":
         return
     with opened(dataset.path) as file:
         _refuse_links(file, dataset.path, key)
-        if find_entry(file.get("uns", {}), key) is not None:
+        if ad.find_entry(file.get("uns", {}), key) is not None:
             return
-        fields = map_fields(key)
+        fields = ad.map_fields(key)
         places = [(part, name) for part in ("obsm", "obs") for name in fields[part]]
-        places.append(("uns", map_name(key)))
+        places.append(("uns", ad.map_name(key)))
         taken = [f'{part}["{name}"]' for part, name in places if name in file.get(part, ())]
     if taken:
         what = f"{dataset.path} already has {' and '.join(taken[:3])}, not written by ctsne"
@@ -299,7 +241,7 @@ def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
 def _refuse_links(file: Any, path: Path, key: str) -> None:
     """Refuse links where a map is written; links to other files are not even opened."""
     hard = load("h5py").HardLink
-    for group, names in map_fields(key).items():
+    for group, names in ad.map_fields(key).items():
         if group not in list(file):  # unlike ``in file``, this also finds links that lead nowhere
             continue
         places = [group]
@@ -327,7 +269,7 @@ def _write_h5ad(
     Another process that writes to the same file waits, and then finds that it has changed.
     """
     copied = suffix_of(dataset.path) == ".h5ad"
-    with locked_folder(target.parent), replaced_file(target) as temporary:
+    with files.locked_folder(target.parent), replaced_file(target) as temporary:
         if copied:
             before = _state(dataset.path)
             _copy(dataset, temporary)
@@ -341,12 +283,12 @@ def _write_h5ad(
                 if group not in file:
                     _write(file, group, {})
             _write_columns(file, dataset.columns, diagnostics, key)
-            remove_graph(file["uns"], file.get("obsp", {}), key)
-            earlier = find_entry(file["uns"], key)
+            ad.remove_graph(file["uns"], file.get("obsp", {}), key)
+            earlier = ad.find_entry(file["uns"], key)
             if earlier is not None:
                 del file["uns"][earlier]
-            _write(file["obsm"], map_fields(key)["obsm"][0], positions)
-            _write(file["uns"], map_name(key), uns_entry(settings))
+            _write(file["obsm"], ad.map_fields(key)["obsm"][0], positions)
+            _write(file["uns"], ad.map_name(key), ad.uns_entry(settings))
         if copied and _state(dataset.path) != before:  # by a program that does not wait
             raise _changed(dataset.path)
 
@@ -378,13 +320,6 @@ def _reserve(path: Path, size: int) -> None:
     What it does not use, it gives back.
     """
     with path.open("ab") as file:
-        if hasattr(os, "posix_fallocate"):  # not on macOS
-            try:
-                os.posix_fallocate(file.fileno(), file.tell(), size)
-                return
-            except OSError as error:  # some file systems, and some C libraries, cannot
-                if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
-                    raise
         for start in range(0, size, _MEGABYTE):
             file.write(bytes(min(_MEGABYTE, size - start)))
 
@@ -430,19 +365,21 @@ def _write_columns(
     obs = file["obs"]
     order = [str(name) for name in obs.attrs.get("column-order", ())]
     new = {name: column for name, column in columns.items() if name not in order}
-    for name in map_fields(key)["obs"]:
+    for name in ad.map_fields(key)["obs"]:
         if name in order:
             order.remove(name)
             del obs[name]
-    before = {name: columns[name] for name in order if name in columns}
     for name, column in {**new, **diagnostics}.items():
-        for place in _places(name):
-            if place not in obs:  # the names of the cells are a member of obs too
-                _write(obs, place, _element(column))
-                order.append(place)
-                break
-            if place in before and first_difference(before[place], column) is None:
+        place = name.replace("/", "_")
+        place = f"column {place}" if place in ("", ".", "..") else place
+        while place in obs:  # the names of the cells are a member of obs too
+            known = None if place in new else columns.get(place)
+            if known is not None and first_difference(known, column) is None:
                 break  # written by an earlier run with the same label file
+            place += "_2"
+        else:
+            _write(obs, place, _element(column))
+            order.append(place)
     obs.attrs["column-order"] = np.array(order, dtype=load("h5py").string_dtype())
 
 
@@ -462,19 +399,6 @@ def _element(column: Any) -> Any:
     if load("pandas").api.types.is_string_dtype(series.dtype):
         series = series.astype(object).astype("category")  # anndata before 0.12.1 needs this
     return series.to_numpy() if isinstance(series.dtype, np.dtype) else series.array
-
-
-def _places(name: str) -> Iterator[str]:
-    """Yield names that HDF5 can hold and AnnData does not use itself."""
-    name = name.replace("/", "_")
-    return _free_names(f"column {name}" if name in ("", ".", "..", "_index") else name)
-
-
-def _free_names(name: str) -> Iterator[str]:
-    """Yield a name, and numbered ones in case it is taken."""
-    yield name
-    for number in count(2):
-        yield f"{name}_{number}"
 
 
 def _write_data(temporary: Path, dataset: Dataset) -> None:
@@ -498,10 +422,10 @@ def _read_h5ad(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, A
     """Return positions, columns and row names of a map in an .h5ad."""
     with opened(source) as file:
         known = sorted(file["obsm"]) if "obsm" in file else []
-        name = find_map(known, key)
+        name = ad.find_map(known, key)
         if name is None:
             text = unknown(key, known, what="map", where=f"obsm of {source}")
             raise ValueError(f"{text} (name it with --key)" if known else text)
         positions = np.asarray(read_element(file[f"obsm/{name}"]), np.float32)
         obs = read_element(file["obs"])
-        return positions, obs_columns(obs), np.array(obs.index.astype(str), str)
+        return positions, ad.obs_columns(obs), np.array(obs.index.astype(str), str)

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from ctsne._core.files import SETTINGS, TABLE, check_regular, check_target, read_text
-from ctsne._core.messages import closest
+from ctsne._core.messages import closest, load, shown
 
 TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt", ".txt.gz")
-TABLE_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".feather")
+TABLE_SUFFIXES = (*TEXT_SUFFIXES, ".parquet")
 DATA_SUFFIXES = (*TABLE_SUFFIXES, ".npz", ".npy", ".h5ad")
-# .txt is read, but tables with tabs are written as .tsv.
-MAP_SUFFIXES = tuple(suffix for suffix in DATA_SUFFIXES if not suffix.startswith(".txt"))
+MAP_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".h5ad")
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 MODEL_SUFFIX = ".ctsne"
 
 # The modules that a format needs, and the extra that installs them.
 _NEEDED = {
     **dict.fromkeys(TEXT_SUFFIXES, (("pandas",), "cli")),
-    **dict.fromkeys((".parquet", ".feather"), (("pandas", "pyarrow"), "cli")),
+    ".parquet": (("pandas", "pyarrow"), "cli"),
     ".h5ad": (("pandas", "h5py", "anndata"), "cli"),
     **dict.fromkeys(PICTURE_SUFFIXES, (("matplotlib",), "plot")),
 }
@@ -33,17 +30,6 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     """Return the suffix in lower case; ``.gz`` together with the suffix before it."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     return "".join(suffixes[-2:]) if suffixes[-1:] == [".gz"] else "".join(suffixes[-1:])
-
-
-def load(module: str, *, extra: str = "cli") -> Any:
-    """Import an optional module, or say how to install it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise ImportError(
-            f"{module.split('.')[0]} is needed, but cannot be imported ({error}): "
-            f'pip install "ctsne[{extra}]"'
-        ) from error
 
 
 def sidecar_of(path: Path) -> Path:
@@ -58,7 +44,7 @@ def new_sidecar_of(path: Path) -> Path:
 
 def check_input(path: str | os.PathLike[str], suffixes: Sequence[str] = DATA_SUFFIXES) -> Path:
     """Return the path of a file that exists and can be read, or raise ValueError."""
-    source = Path(path)
+    source = _checked_name(path)
     if (source / SETTINGS).is_file() and (source / TABLE).is_file():
         raise ValueError(f"{source} is a sweep; its measures are in {source / TABLE}")
     if source.is_dir():
@@ -76,6 +62,13 @@ def check_input(path: str | os.PathLike[str], suffixes: Sequence[str] = DATA_SUF
     return source
 
 
+def _checked_name(path: str | os.PathLike[str]) -> Path:
+    """Return a path without control characters, which would break the line of every message."""
+    if any(ord(character) < 32 for character in str(path)):
+        raise ValueError(f"a file name cannot contain control characters; got {shown(path)}")
+    return Path(path)
+
+
 def _missing_hint(source: Path) -> str:
     folder = source.parent
     if not folder.is_dir():
@@ -91,7 +84,7 @@ def _missing_hint(source: Path) -> str:
 
 def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUFFIXES) -> Path:
     """Return the path of a file that can be written, or raise an error before any work is done."""
-    target = Path(path)
+    target = _checked_name(path)
     suffix = suffix_of(target)
     # The file is written next to its target and moved into place, so the folder must be writable.
     folder = target.parent.resolve()
@@ -103,7 +96,7 @@ def check_output(path: str | os.PathLike[str], suffixes: Sequence[str] = MAP_SUF
         why = f"there is no folder {target.parent}; create it first"
     elif not os.access(folder, os.W_OK):
         why = f"no permission to write to the folder {folder}"
-    elif suffix in (*TEXT_SUFFIXES, ".npy") and not _may_replace(sidecar := new_sidecar_of(target)):
+    elif suffix in TEXT_SUFFIXES and not _may_replace(sidecar := new_sidecar_of(target)):
         why = f"its settings go to {sidecar}, which exists and was not written by ctsne"
     if why:
         raise ValueError(f"cannot write {target}: {why}")

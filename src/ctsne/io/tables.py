@@ -1,4 +1,4 @@
-"""Tables: text separated by commas, tabs or semicolons, parquet and feather."""
+"""Tables: text separated by commas, tabs or semicolons, and parquet."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import gzip
 import io
 import itertools
 import re
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,11 +22,14 @@ from ctsne._core.messages import (
     CtsneWarning,
     DominantFeatureWarning,
     FeaturesWarning,
+    load,
     quoted,
     unknown,
 )
 from ctsne.io.dataset import Dataset, Names, Source, check_labels, empty_as_na, matching, storable
-from ctsne.io.paths import TEXT_SUFFIXES, load, suffix_of
+from ctsne.io.paths import TEXT_SUFFIXES, suffix_of
+from ctsne.labels import Column
+from ctsne.labels.candidates import label_columns
 
 # Names of columns that identify rows.
 IDENTIFIER = re.compile(
@@ -59,13 +63,12 @@ def read_table(
     elsewhere: Sequence[str],
     features: Sequence[str] | None,
     index: str | None,
-    join_on: str | None,
 ) -> Dataset:
     """Read the numeric columns as the matrix, all others as columns."""
-    frame = read_frame(path, index=index, as_text=join_on)
+    frame = read_frame(path, index=index)
     check_labels(labels, [*frame.columns], elsewhere, where=str(path))
     chosen = None if features is None else _named(frame, labels, features, path)
-    data = frame_data(frame, features=chosen, labels=(*labels, join_on), where=path)
+    data = frame_data(frame, features=chosen, labels=labels, where=path)
     names, called = row_names(frame)
     columns = table_columns(frame.drop(columns=list(data.features)))
     notes = [*data.notes, *like_missing(columns)]
@@ -124,7 +127,7 @@ def read_table_blocks(
 
 
 def frame_data(
-    frame: Any, *, features: Sequence[str] | None, labels: Collection[str | None], where: object
+    frame: Any, *, features: Sequence[str] | None, labels: Collection[str], where: object
 ) -> Dataset:
     """Return a table as data, with columns whose types do not depend on other rows of its file.
 
@@ -157,11 +160,8 @@ def read_frame(
     By default these are a stored index or a first column without a name. ``own`` is the first
     column after the row names of a map written by ctsne, where text such as "NA" is a label.
     """
-    suffix = suffix_of(path)
-    if suffix in TEXT_SUFFIXES:
-        frame = _read_text(path, {index, as_text}, own)
-    else:
-        frame = read_arrow(path, suffix)
+    is_text = suffix_of(path) in TEXT_SUFFIXES
+    frame = _read_text(path, {index, as_text}, own) if is_text else _read_parquet(path)
     frame.columns = [str(name) for name in frame.columns]
     if frame.index.nlevels > 1:
         what = "rows with more cells than there are column names, or with several row names"
@@ -329,7 +329,7 @@ def _named(frame: Any, labels: Sequence[str], features: Sequence[str], path: Pat
 
 
 def numeric_columns(
-    frame: Any, kept: Collection[str | None], notes: list[str], doubts: list[CtsneWarning]
+    frame: Any, kept: Collection[str], notes: list[str], doubts: list[CtsneWarning]
 ) -> list[str]:
     """Return the columns that are features; add notes and warnings about the others."""
     chosen: list[str] = []
@@ -355,6 +355,12 @@ def numeric_columns(
         if doubt:
             text = f"column {name!r:.60} is left out of the map: {doubt}"
             doubts.append(CtsneWarning(text))
+    if codes := _like_labels(frame, chosen):
+        chosen = [name for name in chosen if name not in codes]
+        rest = shlex.join([main_features(chosen) or "NAME", *codes[:3]])
+        why = "whole numbers with few values look like labels"
+        how = f"To include them, name all features: --features {rest}"
+        doubts.append(CtsneWarning(f"left out of the map: {quoted(codes)}; {why}. {how}"))
     notes += [f"not in the map ({why}): {quoted(names)}" for why, names in left.items() if names]
     return chosen
 
@@ -369,6 +375,20 @@ def _identifies_rows(column: Any, name: str) -> str:
         return f"it counts the rows. {how}"
     unique = IDENTIFIER.search(name) and column.is_unique
     return f"it looks like an identifier. {how}" if unique else ""
+
+
+def _like_labels(frame: Any, names: Sequence[str]) -> list[str]:
+    """Return columns that look like numbered batches or clusters, where features are fractions."""
+    whole = {}
+    for name in names:
+        values = frame[name].dropna().to_numpy(np.float64)
+        if np.abs(values).max() < 2**53 and not np.mod(values, 1).any():
+            whole[name] = values.astype(np.int64)
+    if 2 * len(whole) > len(names):  # counts, pixels or answers
+        return []
+    stems = Counter(_stem(name) for name in names if name not in whole)
+    found = label_columns(whole)
+    return [name for name in found if stems[_stem(name)] < _RUN and whole[name].min() >= -1]
 
 
 def _stem(name: str) -> str:
@@ -424,6 +444,11 @@ def is_of_map(name: str, key: str) -> bool:
     return match is not None and match[1] == key
 
 
+def candidates(columns: Mapping[str, Any], key: str = "ctsne") -> dict[str, Column]:
+    """Return the columns that could be labels and do not belong to a map of this key."""
+    return label_columns({name: x for name, x in columns.items() if not is_of_map(name, key)})
+
+
 def table_columns(frame: Any) -> dict[str, Any]:
     """Return columns by name; whole numbers stored as fractions because of gaps are whole again."""
     columns = {}
@@ -451,53 +476,24 @@ def like_missing(columns: Mapping[str, Any]) -> Iterator[str]:
             yield f"column {name!r:.60} contains {quoted(sorted(found))}, {how}"
 
 
-# Parquet and feather files, which may hold far more than their size suggests
+# Parquet files, which may hold far more than their size suggests
 
 _VALUE = 8  # bytes in memory
-_OLD = b"FEA1"  # the first version of feather, without compression and metadata
 
 
-def read_arrow(path: Path, suffix: str) -> Any:
-    """Return a parquet or feather file as a data frame."""
-    with reading(path, f"a valid {suffix[1:]} file"):
-        (_check_parquet if suffix == ".parquet" else _check_feather)(path)
-        table = load(f"pyarrow{suffix}").read_table(path)
+def _read_parquet(path: Path) -> Any:
+    """Return a parquet file as a data frame, if it fits in memory by what its parts say."""
+    parquet = load("pyarrow.parquet")
+    with reading(path, "a valid parquet file"):
+        found = parquet.read_metadata(path)
+        sizes = (found.row_group(place).total_byte_size for place in range(found.num_row_groups))
+        # A column of equal values takes no space in the file.
+        require_room(max(_VALUE * found.num_rows * found.num_columns, sum(sizes)), path)
+        table = parquet.read_table(path)
         table.validate(full=True)  # damaged buffers would crash the interpreter
         return table.to_pandas()
 
 
-def stored_text(path: Path, suffix: str, key: bytes) -> str | None:
-    """Return a text that is stored with a table, or None; the table itself is not read."""
-    with reading(path, f"a valid {suffix[1:]} file"):
-        stored = (read_schema(path).metadata or {}).get(key)
-        return None if stored is None else stored.decode("utf-8")
-
-
 def read_schema(path: Path) -> Any:
-    """Return the names and types of the columns of a parquet or feather file."""
-    if suffix_of(path) == ".parquet":
-        return load("pyarrow.parquet").read_schema(path)
-    with load("pyarrow").OSFile(str(path)) as file:
-        empty = file.read(len(_OLD)) == _OLD
-        return load("pyarrow").schema([]) if empty else load("pyarrow.ipc").open_file(file).schema
-
-
-def _check_parquet(path: Path) -> None:
-    """Refuse a table that does not fit in memory, by what the file says about its parts."""
-    found = load("pyarrow.parquet").read_metadata(path)
-    sizes = (found.row_group(place).total_byte_size for place in range(found.num_row_groups))
-    # A column of equal values takes no space in the file.
-    require_room(max(_VALUE * found.num_rows * found.num_columns, sum(sizes)), path)
-
-
-def _check_feather(path: Path) -> None:
-    """Refuse a table that does not fit in memory, by the length of its first column."""
-    ipc = load("pyarrow.ipc")
-    columns, rows = len(read_schema(path)), 0
-    if not columns:
-        return
-    with load("pyarrow").OSFile(str(path)) as file:
-        first = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=[0]))
-        for number in range(first.num_record_batches):
-            rows += first.get_batch(number).num_rows
-            require_room(_VALUE * rows * columns, path)
+    """Return the names and types of the columns of a parquet file."""
+    return load("pyarrow.parquet").read_schema(path)

@@ -15,6 +15,8 @@ from ctsne._core.messages import did_you_mean, label_text, quoted, shown
 
 # Separates the values of several columns in the name of their combination.
 JOINT = " | "
+# Of more points than this, nearly all with a value of their own, the values are identifiers.
+_FEW_POINTS = 20
 # Messages spell out this many labels, so that a million of them still give a readable one.
 _SHOWN = 5
 _VALUES = "must hold values such as text, numbers or dates"
@@ -63,6 +65,13 @@ class Column:
         """Number of points without a label."""
         return self.n_points - int(self.counts.sum())
 
+    @property
+    def is_identifier(self) -> bool:
+        """Whether nearly every labelled point has a value of its own: there is nothing to share."""
+        labelled, used = int(self.counts.sum()), np.count_nonzero(self.counts)
+        alone = np.count_nonzero(self.counts == 1)
+        return bool(labelled > _FEW_POINTS and 2 * labelled < 3 * used and 2 * alone > used)
+
     def take(self, rows: ArrayLike) -> Column:
         """Return the labels of some points; unused labels keep their codes."""
         from ctsne._core.checks import check_rows
@@ -93,15 +102,9 @@ class Column:
         return text + (f", {self.n_missing} missing" if self.n_missing else "")
 
     def per_label(self, value: float | Mapping[Any, float], *, argument: str) -> _Values:
-        """Spread a parameter over the labels.
+        """Spread a number, or a mapping from every label to a number, over the labels.
 
-        Parameters
-        ----------
-        value : float or mapping of label to float
-            One number for all labels, or a number for every label. A key finds its label by
-            value, or by its text if that is unambiguous (``"1"`` finds the label ``1``).
-        argument : str
-            Name of the parameter, for messages.
+        A key finds its label by value, or by its text if that is unambiguous (``"1"`` finds ``1``).
         """
         if not isinstance(value, Mapping):
             return np.full(self.n_labels, as_number(value, argument))

@@ -79,8 +79,7 @@ class Labels:
         """Return the pairs of columns (inner, outer) of which one is nested in the other.
 
         Every value of the inner column occurs with one value of the outer one, and points that
-        have an outer label also have an inner one. Points that differ in the outer column then
-        differ in the inner one too.
+        have an outer label also have an inner one.
         """
         places = range(self.n_columns)
         pairs = [(inner, outer) for inner in places for outer in places if inner != outer]
@@ -127,16 +126,24 @@ class Labels:
             return self
         return join_columns(self.names, [column.without_unused() for column in self.columns])
 
+    def refuse_identifiers(self, argument: str = "labels") -> None:
+        """Refuse a column that numbers or names the points, which every map mixes perfectly."""
+        for name, column in self.by_name.items():
+            if column.is_identifier:
+                what = argument if name == UNNAMED else f"{argument}: {shown(name)}"
+                points = (
+                    f"{column.n_labels:,} different values for {int(column.counts.sum()):,} points"
+                )
+                raise ValueError(
+                    f"{what} has {points}, so it identifies points and cannot be factored out; "
+                    "give labels that several points share, such as a batch or a donor"
+                )
+
     def per_label(self, value: Any, *, argument: str) -> tuple[NDArray[np.float64], ...]:
         """Spread a parameter over the labels: one array per column, with a number per label.
 
-        Parameters
-        ----------
-        value : float or mapping
-            One number for all labels. A mapping gives every column, by name, a number or a mapping
-            of label to number; if there is one column, it may also map its labels directly.
-        argument : str
-            Name of the parameter, for messages.
+        A mapping gives every column, by name, a number or a mapping of label to number; if there is
+        one column, it may also map its labels directly. ``argument`` is for messages.
         """
         if not isinstance(value, Mapping) or self.maps_labels(value):
             return tuple(column.per_label(value, argument=argument) for column in self.columns)
@@ -194,7 +201,7 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
         return join_columns(names, [encode_column(columns[0], n=n, argument=argument)])
     if len(columns) > MOST_COLUMNS:
         raise ValueError(
-            f"{argument} has {len(columns)} columns; at most {MOST_COLUMNS} can be factored out. "
+            f"{argument} has {len(columns)} columns; at most {MOST_COLUMNS} are possible. "
             "Join some of them into one with ctsne.labels.combine_columns, or all of them with "
             "--combine on the command line"
         )

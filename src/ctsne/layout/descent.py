@@ -196,14 +196,12 @@ def check_callback(callback: Any) -> None:
     """Refuse what cannot be called with an iteration, its loss and the map."""
     if callback is None:
         return
-    fits = callable(callback)
-    if fits:
-        try:
-            inspect.signature(callback).bind(0, 0.0, None)
-        except TypeError:
-            fits = False
-        except ValueError:  # some functions written in C do not list their arguments
-            pass
+    try:
+        fits = callable(callback) and inspect.signature(callback).bind(0, 0.0, None) is not None
+    except TypeError:
+        fits = False
+    except ValueError:  # some functions written in C do not list their arguments
+        fits = True
     if not fits:
         wanted = "a function of (iteration, loss, embedding) or None"
         raise TypeError(f"callback must be {wanted}, got {shown(callback)}")

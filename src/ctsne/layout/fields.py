@@ -108,10 +108,9 @@ def fields_for(
 def _fields_by_label(
     y: NDArray[np.float32], weights: PairWeights, *, dof: float, n_jobs: int
 ) -> Fields:
-    """Compute what acts on each label of one column.
+    """Compute what acts on each label of one column: all labels, its own points more.
 
-    These are all labels across, its own points more, and unlabelled ones. All points of a label act
-    alike on the other labels, so small labels share a grid.
+    All points of a label act alike on the other labels, so small labels share a grid.
     """
     main = weights.main
     n, m, n_labels = main.n, int(main.bounds[-1]), len(main.beta)
@@ -208,18 +207,14 @@ class Places:
     """A finished map that takes new points.
 
     A new point attracted by the neighbours j with weights ``p_j`` goes to a minimum of
-    ``-a sum_j p_j log K(d_j) + log Phi(y)``, where a is the exaggeration of the map and Phi the
-    potential of its points: the Kullback-Leibler divergence between the point's similarities in the
-    data and in the map. Where Phi is less than usual in the map, the logarithm is continued by its
-    tangent, so that Phi is divided by what it is divided by in the loss of the map; otherwise
-    points between clusters would be driven out of the map. A point starts at a weighted median of
-    its neighbours. New points do not feel each other, so the place of each depends on nothing but
-    its own row.
+    ``-a sum_j p_j log K(d_j) + log Phi(y)``, the Kullback-Leibler divergence of its own
+    similarities; a is the exaggeration of the map and Phi the potential of its points. Where Phi is
+    less than usual, the logarithm is continued by its tangent; otherwise points between clusters
+    would be driven out of the map. A point starts at a weighted median of its neighbours.
     """
 
     def __init__(self, y: NDArray[np.float32], fields: Fields, *, exaggeration: float) -> None:
-        self._fields = fields
-        self._exaggeration = exaggeration
+        self._fields, self._exaggeration = fields, exaggeration
         self._native = _native.PlaceMap(
             y,
             fields.grids,

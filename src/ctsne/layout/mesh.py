@@ -5,9 +5,9 @@ a regular mesh with B-splines, convolved with the kernel by FFT, and potential a
 at every point with the same splines: two FFTs give both the normaliser and the forces.
 
 Most plane maps use two layers: a fine mesh for the near part of the kernel and a coarse one for the
-rest. The near part ends at a short reach, so the fine mesh can wrap around and need not be doubled
-with zeros, which saves two thirds of its transforms. Charges go from the fine mesh to the coarse
-one, and potentials back, exactly: splines of the coarse mesh are sums of those of the fine one.
+rest. The near part ends at a short reach, so the fine mesh can wrap around instead of being doubled
+with zeros. Charges and potentials pass between them exactly: splines of the coarse mesh are sums of
+those of the fine one.
 """
 
 from __future__ import annotations
@@ -121,11 +121,6 @@ def plan_layers(
     """Choose the fine of two layers; None if the map is too small or too large for its spacing."""
     plan, origin = plan_mesh(low, high, 1.0, REACH, near=True)
     return (plan, origin) if plan.spacing == SPACING else None
-
-
-def _coarse_plan(plan: MeshPlan) -> MeshPlan:
-    nodes = tuple(fast_length(_native.coarse_nodes(n) + MARGIN) for n in plan.nodes)
-    return MeshPlan(nodes, _native.COARSER * plan.spacing, plan.dof, plan.reach)
 
 
 @cache
@@ -245,7 +240,11 @@ class Mesh:
         self.grids = np.zeros((groups, *plan.grid_shape), np.float32)
         self.native = _native.Mesh(self.grids, plan.nodes, plan.spacing, n_jobs)
         self._n_jobs = n_jobs
-        self._coarse = Mesh(_coarse_plan(plan), groups, n_jobs=n_jobs) if plan.near else None
+        self._coarse: Mesh | None = None
+        if plan.near:
+            nodes = tuple(fast_length(_native.coarse_nodes(n) + MARGIN) for n in plan.nodes)
+            coarse = MeshPlan(nodes, _native.COARSER * plan.spacing, plan.dof, plan.reach)
+            self._coarse = Mesh(coarse, groups, n_jobs=n_jobs)
 
     def __reduce__(self) -> tuple[partial[Mesh], tuple[MeshPlan, int]]:
         return partial(Mesh, n_jobs=self._n_jobs), (self.plan, len(self.grids))  # grids are scratch

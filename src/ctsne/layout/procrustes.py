@@ -9,10 +9,7 @@ from ctsne._core.jobs import one_blas_thread
 
 
 def align(embedding: NDArray[np.floating], reference: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Rotate, mirror and shift a map to match another map of the same points.
-
-    This does not change the meaning of a map: distances stay the same.
-    """
+    """Rotate, mirror and shift a map to match another of the same points; distances stay."""
     positions, target = embedding.astype(np.float64), reference.astype(np.float64)
     centre, goal = positions.mean(axis=0), target.mean(axis=0)
     with one_blas_thread():

@@ -138,10 +138,8 @@ class _Channel:
 
 
 def _across_ranges(weights: Ranges) -> list[_Channel]:
-    """Write the weighted sum over all pairs, without what is added inside ranges, as channels.
-
-    Across ranges the weight is the product of two roots of beta, that is of two charges.
-    """
+    """Write the weighted sum over all pairs, without what is added inside ranges, as channels."""
+    # Across ranges the weight is the product of two roots of beta, that is of two charges.
     n, m = weights.n, int(weights.bounds[-1])
     if not m:
         return [_Channel((0, n), (0, n), 1.0)]
@@ -203,7 +201,7 @@ class Groups(NamedTuple):
 
 
 def groups_of(weights: Ranges, n_single: int) -> Groups | None:
-    """Make a group of each of the largest ranges, one of all others, and one of unlabelled points.
+    """Make a group of each of the largest ranges, of all others, and of unlabelled points.
 
     None if groups cannot express the weights.
     """
@@ -224,10 +222,7 @@ def groups_of(weights: Ranges, n_single: int) -> Groups | None:
 
 
 class GroupPlan(NamedTuple):
-    """The mesh of every group, and the groups.
-
-    Inside ranges without a group, the weight of pairs beyond that across ranges is left to add.
-    """
+    """The mesh of every group; inside ranges without a group, weights are left to add."""
 
     cost: float
     plan: MeshPlan  # for the whole kernel, in two layers, or without the near part of the kernel
@@ -247,10 +242,7 @@ class RangeSum:
         n_jobs: int,
         exact: bool | None,
     ) -> None:
-        self._n = n
-        self._dof = dof
-        self._n_jobs = n_jobs
-        self._exact = exact
+        self._n, self._dof, self._n_jobs, self._exact = n, dof, n_jobs, exact
         self._warned = False
         self._mesh: Mesh | None = None
         self._weights = weights if isinstance(weights, Ranges) and len(weights.own) else None
@@ -280,10 +272,9 @@ class RangeSum:
 
     def _add_inside_ranges(self, weights: Ranges, view: _View) -> float:
         """Add the forces inside each range: exactly for small ranges, by mesh for large ones."""
-        counts = np.diff(weights.bounds).tolist()
         by_mesh = [
             place
-            for place, count in enumerate(counts)
+            for place, count in enumerate(np.diff(weights.bounds).tolist())
             if (count > LARGE_LABEL or self._exact is False)
             and not self._exact_is_quicker(count, count, view.plan)
         ]
@@ -311,15 +302,8 @@ class RangeSum:
         mesh = self._mesh_of(view.plan, 1, view.y)
         mesh.native.spread(view.y, np.array(sources), view.origin, channel.charge)
         offset = np.array([mesh.convolve() * channel.total])
-        potential = mesh.native.gather(
-            view.force,
-            view.y,
-            np.array(targets),
-            view.origin,
-            offset,
-            channel.coefficient,
-            channel.charge,
-        )
+        read = view.force, view.y, np.array(targets), view.origin, offset
+        potential = mesh.native.gather(*read, channel.coefficient, channel.charge)
         # The mesh includes each point's own charge, at distance zero: subtract it.
         return potential - channel.own
 
@@ -346,11 +330,7 @@ class RangeSum:
         return pair * sources * targets < mesh
 
     def choose(self, low: Sequence[float], high: Sequence[float]) -> GroupPlan | None:
-        """Choose the fastest groups and meshes between two corners; None if there are none.
-
-        Most meshes have two layers. If there are many grids and few points, the fine layer costs
-        more than the near pairs it replaces, and these are summed instead.
-        """
+        """Choose the fastest groups and meshes between two corners; None if there are none."""
         if len(low) != 2:
             return None
         # The cost of the near pairs of all points, for a reach of one.
@@ -363,6 +343,7 @@ class RangeSum:
             mesh = (n_single + 1) * _GROUPED_NODE_COST * area / REACH_SPACING**2
             best = (mesh / near) ** 0.25
             reach = min(_REACHES, key=lambda reach: abs(reach - best))
+            # With many grids and few points, a fine layer costs more than near pairs.
             meshes = [plan_layers(low, high) or meshes[0], plan_mesh(low, high, 1.0, reach)]
         chosen = min((self._group_plan(near, *mesh) for mesh in meshes), key=lambda plan: plan.cost)
         return None if self._groups_of(chosen.n_single) is None else chosen

@@ -121,8 +121,7 @@ class PairWeights:
 def pair_weights(labels: Labels, betas: Sequence[ArrayLike]) -> PairWeights:
     """Return the weights of original ct-SNE: same label times alpha, different times beta.
 
-    There is a number per label of each column, or one for all its labels, in (0, 1]. With several
-    columns, the weight is the product over the columns.
+    There is a beta per label of each column, or one for all its labels, in (0, 1].
     """
     columns = tuple(map(column_factor, labels.columns, betas))
     counts = labels.combined.counts

@@ -14,9 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ctsne._core.checks import as_numbers, check_choice, check_directions, check_matrix, is_sparse
+from ctsne._core.checks import as_numbers, check_choice, check_data, check_directions, is_sparse
 from ctsne._core.vocabulary import ALIGN_CHOICES, TRIED_ALIGNMENTS
-from ctsne.labels import Column, Labels
+from ctsne.labels import Column, Labels, join_columns
+from ctsne.neighbors.matching import COUNTERPARTS, SMOOTHED, matched_shares
 from ctsne.neighbors.points import unit_rows
 from ctsne.neighbors.search import find_neighbors
 
@@ -25,11 +26,14 @@ PAIR_NEIGHBORS = 10
 ROUNDS = 5
 # How many paired points of the same label determine the move of a point.
 LOCAL_NEIGHBORS = 50
-# Larger data are sampled to estimate and score alignments.
-SAMPLE = 20_000
+# Larger data are sampled to estimate and score alignments, and to estimate shifts of labels, with
+# this many points of every label beside it, twice the sample at most.
+SAMPLE, SHIFT_SAMPLE, LABEL_SAMPLE = 10_000, 5000, 50
 # Length of the lists and number of rows that a score uses.
 SCORE_NEIGHBORS = 25
 SCORE_ROWS = 600
+# Of a direction that is the mean of several, less than this is left if they cancel each other.
+NO_DIRECTION = 1e-6
 # If distances differ by a smaller factor, two representations have the same unit.
 SAME_UNIT = 2.0
 
@@ -46,9 +50,7 @@ class Alignment:
     points: _Points | None  # None if the data are used as given
     # The commuting share of each alignment tried, if "auto" chose one.
     scores: dict[str, float] = field(default_factory=dict)
-    shifts: _Floats | None = (
-        None  # of each label, shape (n_labels, d), if all its points move alike
-    )
+    shifts: _Floats | None = None  # of each label, (n_labels, d), if its points move alike
     factor: float = 1.0  # by which a given representation was multiplied
 
 
@@ -74,7 +76,7 @@ def check_align(align: Any, n: int, metric: str) -> str | _Points:
             f"a row for each of the {n} points, such as a representation corrected for the label; "
             f"got an array of shape {points.shape}"
         )
-    points = check_matrix(align, argument="align")
+    points = check_data(align, argument="align")
     if metric == "cosine":
         check_directions(points, argument="align")
     return np.asarray(points)
@@ -109,12 +111,8 @@ def choose_alignment(
 def align_points(
     X: _Points, labels: Column, how: str, *, metric: str = "euclidean", n_jobs: int = -1
 ) -> _Points:
-    """Move the points of each label towards their counterparts under other labels.
+    """Move the points of each label towards their counterparts (docs/alignment.md).
 
-    ``"mutual"`` moves each label as a whole by half of the mean difference between mutual nearest
-    neighbours of different labels, five times. ``"local"`` moves each point by the mean of such
-    differences at the 50 nearest paired points of its label, so that the move can differ between
-    cell types. ``"mean"`` removes each label's mean. With cosine distances, directions are aligned.
     Unlabelled points do not move; ``X`` itself is returned if nothing moves.
     """
     aligned = _align(X, labels, how, metric=metric, n_jobs=n_jobs).points
@@ -125,15 +123,23 @@ def _align(X: _Points, labels: Column, how: str, *, metric: str, n_jobs: int) ->
     if how == "none" or labels.n_labels < 2:
         return Alignment(how, None)
     points = unit_rows(X) if metric == "cosine" else X
-    rows = alignment_sample(labels)
-    if how == "local":
-        moves = _local_moves(points[rows], labels.take(rows), n_jobs)
-        return Alignment(how, _moved_locally(points, labels.codes, rows, moves, n_jobs))
     if how == "mean":
         shifts = _to_common_mean(points, labels)
-    else:
-        shifts = _mutual_shifts(points[rows], labels.take(rows), n_jobs)
-    return Alignment(how, moved(points, labels.codes, shifts), shifts=shifts)
+        return Alignment(how, moved(points, labels.codes, shifts), shifts=shifts)
+    rows = alignment_sample(labels)
+    sample, known = points[rows].astype(np.float64), labels.take(rows)
+    fewer = alignment_sample(known, SHIFT_SAMPLE)
+    some = known.take(fewer)
+    shifts = np.zeros((labels.n_labels, points.shape[1]))
+    shifts[some.counts > 0] = _mutual_shifts(sample[fewer], some.without_unused(), n_jobs)
+    if how == "mutual":
+        return Alignment(how, moved(points, labels.codes, shifts), shifts=shifts)
+    moves = _local_moves(sample, known, shifts, n_jobs)
+    places = _moved_locally(points, labels.codes, rows, moves, n_jobs)
+    if metric == "cosine":  # a point between opposite directions has none, so it stays
+        lost = np.abs(places).max(axis=1) < NO_DIRECTION
+        places[lost] = points[lost]
+    return Alignment(how, places)
 
 
 def shift_to(points: _Floats, known: _Floats, how: str, *, n_jobs: int) -> _Floats:
@@ -155,11 +161,7 @@ def shift_to(points: _Floats, known: _Floats, how: str, *, n_jobs: int) -> _Floa
 
 
 def unit_factor(points: _Points, X: _Points, labels: Column, *, metric: str) -> float:
-    """Return the factor that gives a representation the unit of the data.
-
-    Distances to other labels, in the representation, are compared with those to the same label, in
-    the data. If distances inside labels differ by a factor of two or more, the units differ.
-    """
+    """Return the factor that gives a representation the unit of the data, if these differ."""
     if metric == "cosine":  # angles have no unit
         return 1.0
     rows = np.sort(np.random.default_rng(0).permutation(len(X))[:SCORE_ROWS])
@@ -174,22 +176,24 @@ def unit_factor(points: _Points, X: _Points, labels: Column, *, metric: str) -> 
     return typical[0] / typical[1]
 
 
-def alignment_sample(labels: Column) -> NDArray[np.int64]:
-    """Choose the points that an alignment is estimated on: all of them, or a random sample."""
-    n = labels.n_points
-    if n <= SAMPLE:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).permutation(n)[:SAMPLE])
+def alignment_sample(labels: Column, size: int | None = None) -> NDArray[np.int64]:
+    """Choose labelled points to estimate an alignment on: all, or a sample with every label."""
+    rows, size = np.flatnonzero(labels.codes >= 0), SAMPLE if size is None else size
+    if len(rows) <= size:
+        return rows
+    order = np.random.default_rng(0).permutation(rows)
+    by_label = order[np.argsort(labels.codes[order], kind="stable")]
+    codes = labels.codes[by_label]
+    rank = np.arange(len(rows)) - np.searchsorted(codes, codes)  # within the label
+    return np.union1d(order[:size], by_label[rank < LABEL_SAMPLE][:size])
 
 
 def commuting_share(
     X: _Points, aligned: _Points, labels: Column, *, metric: str = "euclidean", n_jobs: int = -1
 ) -> float:
-    """Measure how well an alignment fits, without using a second label.
-
-    With correct counterparts, the neighbours of a point's counterparts are the counterparts of its
-    neighbours. The result is the share of both that agrees, at most 1.
-    """
+    """Return the share of neighbours' counterparts that are counterparts' neighbours, at most 1."""
+    if labels.n_labels < 2:
+        return 0.0
     rows = alignment_sample(labels)
     known = labels.take(rows)
     k = SCORE_NEIGHBORS
@@ -224,12 +228,16 @@ def _to_common_mean(points: _Points, labels: Column) -> _Floats:
 
 def _label_sums(values: NDArray[Any], labels: Column) -> _Floats:
     """Sum over the points of each label."""
+    return np.asarray(_members(labels) @ values.astype(np.float64, copy=False))
+
+
+def _members(labels: Column) -> sp.csr_array:
+    """Return which points have each label, as ones."""
     labelled = np.flatnonzero(labels.codes >= 0)
-    members = sp.csr_array(
+    return sp.csr_array(
         (np.ones(len(labelled)), (labels.codes[labelled], labelled)),
         shape=(labels.n_labels, labels.n_points),
     )
-    return np.asarray(members @ values.astype(np.float64, copy=False))
 
 
 def moved(points: _Points, codes: _Codes, shifts: _Floats) -> _Points:
@@ -246,27 +254,68 @@ def _differences(points: _Points, labels: Column, n_jobs: int) -> tuple[_Floats,
     return np.asarray(pairs @ points - count[:, None] * points), count
 
 
-def _mutual_shifts(points: _Points, labels: Column, n_jobs: int) -> _Floats:
-    """Find the shift of each label, repeatedly half its mean difference to its counterparts."""
+def _mutual_shifts(points: _Floats, labels: Column, n_jobs: int) -> _Floats:
+    """Find the shift of each label, repeatedly half its mean difference to its counterparts.
+
+    Then labels that are nearest to each other move as one, and so on until two groups are left: the
+    counterparts of three replicates and two others would otherwise all be replicates.
+    """
     shifts = np.zeros((labels.n_labels, points.shape[1]))
-    start = points.astype(np.float64)
-    for _ in range(ROUNDS):
-        difference, count = _differences(moved(start, labels.codes, shifts), labels, n_jobs)
-        pairs = _label_sums(count[:, None], labels)
-        shifts += 0.5 * _label_sums(difference, labels) / np.maximum(pairs, 1)
+    group_of: NDArray[np.int64] | None = np.arange(labels.n_labels)
+    while group_of is not None:
+        codes = np.append(group_of, -1)[labels.codes].astype(np.int32)
+        counts = np.bincount(codes[codes >= 0], minlength=group_of.max() + 1)
+        groups = Column(codes, tuple(range(len(counts))), counts)
+        for _ in range(ROUNDS):
+            difference, count = _differences(moved(points, labels.codes, shifts), groups, n_jobs)
+            pairs = _label_sums(count[:, None], groups)
+            shifts += (0.5 * _label_sums(difference, groups) / np.maximum(pairs, 1))[group_of]
+        merged = _merged(moved(points, labels.codes, shifts), groups, n_jobs)
+        group_of = None if merged is None else merged[group_of]
     return shifts
 
 
-def _local_moves(points: _Points, labels: Column, n_jobs: int) -> _Floats:
-    """Find the move of each point, repeatedly half the mean difference of paired points near."""
-    start = points.astype(np.float64)
-    now = start.copy()
+def _merged(points: _Points, groups: Column, n_jobs: int) -> NDArray[np.int64] | None:
+    """Give every group a new number, the same one to two that are nearest to each other.
+
+    The nearness of two groups is how often their points are among the nearest of other groups,
+    relative to random ones, in both directions. None if there are two groups, or none can merge.
+    """
+    if np.count_nonzero(groups.counts) <= 2:
+        return None
+    graph = _graph(points, groups, (0, SCORE_NEIGHBORS), "euclidean", n_jobs)
+    members = _members(groups)
+    named = sp.csr_array(members @ graph @ members.T)
+    sizes = np.maximum(groups.counts, 1)
+    by_chance = np.maximum(named.sum(axis=1), 1) / (sizes.sum() - sizes)
+    ratio = sp.diags_array(1 / by_chance) @ named @ sp.diags_array(1 / sizes)
+    near = sp.csr_array(ratio.multiply(ratio.T))
+    best = np.asarray(near.argmax(axis=1))
+    own = np.arange(len(best))
+    together = (best[best] == own) & (near.max(axis=1).toarray() > 0)
+    if not together.any():
+        return None
+    return np.unique(np.where(together, np.minimum(own, best), own), return_inverse=True)[1]
+
+
+def _local_moves(points: _Floats, labels: Column, shifts: _Floats, n_jobs: int) -> _Floats:
+    """Find the move of each point, from its shift on by half the mean difference of pairs nearby.
+
+    Points that are not matched stay: a few wrong pairs would carry away a type without
+    counterparts.
+    """
+    now = moved(points, labels.codes, shifts)
+    lengths = (SMOOTHED, COUNTERPARTS)
+    column = join_columns(["label"], [labels])
+    found = find_neighbors(points, column, lengths=lengths, aligned=now, n_jobs=n_jobs)
+    matched = matched_shares(found, column)
     for _ in range(ROUNDS):
         difference, count = _differences(now, labels, n_jobs)
         paired = count > 0
         move = 0.5 * difference[paired] / count[paired, None]
-        now += _smoothed(move, now[paired], labels.codes[paired], now, labels.codes, n_jobs)
-    return now - start
+        near = _smoothed(move, now[paired], labels.codes[paired], now, labels.codes, n_jobs)
+        now = now + matched * near
+    return np.asarray(now - points)
 
 
 def _moved_locally(

@@ -1,10 +1,8 @@
 """Neighbours of new points, and of fits with several label columns, in one list per pattern.
 
-Few reference points are all scanned. Many are divided into cells of nearby points, and a query
-visits the cells nearest to it until it has seen a budget of candidates. There are two divisions:
-cells made inside each combination of labels, for lists with few candidates, and cells of all
-points, each sorted by label. Budgets are set by trial on reference points, as are those of
-:mod:`ctsne.neighbors.search`. What a query finds depends on nothing but the query.
+Few reference points are all scanned. Many are divided into cells of nearby points: inside each
+combination of labels for lists with few candidates, and over all points, sorted by label. A query
+visits the nearest cells until it has seen a budget of candidates, which is set by trial.
 """
 
 from __future__ import annotations
@@ -20,12 +18,7 @@ import ctsne._native as _native
 from ctsne._core.checks import check_directions, check_jobs, check_number
 from ctsne._core.progress import Report, in_parts, within
 from ctsne.neighbors.lists import Neighbors, fill_lists, spread_lengths
-from ctsne.neighbors.patterns import (
-    Codes,
-    PatternCounts,
-    Patterns,
-    combinations_of,
-)
+from ctsne.neighbors.patterns import Codes, PatternCounts, Patterns, combinations_of
 from ctsne.neighbors.points import (
     ACROSS,
     ALL,
@@ -37,6 +30,7 @@ from ctsne.neighbors.points import (
     ReferencePoints,
     check_points,
     cosine_distances,
+    count_found,
     least,
     unit_rows,
 )
@@ -59,19 +53,15 @@ Key = tuple[int, int, int]  # pattern, division, list length
 class SearchIndex:
     """Reference points arranged so that neighbours of any queries are found, list by list.
 
-    ``codes`` are the labels of the points in every column, -1 where missing; without columns there
-    are no labels. All lists but the first are searched among ``aligned`` points, if given. Below a
-    recall of 1, more than 12,000 points are searched by cells of nearby points; distances are exact
-    in any case.
-
-    Cells and budgets are made when a list first needs them. Besides the points, up to two copies of
-    them in single precision are kept, and as many of the aligned points.
+    ``codes`` are the labels of the points in every column, -1 where missing. All lists but the
+    first are searched among ``aligned`` points, if given. Cells and budgets are made when a list
+    first needs them; besides the points, up to two copies of them in single precision are kept.
     """
 
     def __init__(
         self,
         X: ArrayLike,
-        codes: ArrayLike,
+        codes: Codes,
         *,
         aligned: ArrayLike | None = None,
         metric: str = "euclidean",
@@ -81,7 +71,7 @@ class SearchIndex:
         given = check_points(X, aligned, metric)
         self.metric = metric
         self.recall = check_number(recall, "recall", low=0.5, high=1)
-        self.codes = _check_codes(codes, len(given[0]))
+        self.codes = np.ascontiguousarray(codes, np.int32)
         self.table, combinations = combinations_of(self.codes)
         self._references = [
             ReferencePoints(
@@ -118,10 +108,9 @@ class SearchIndex:
     ) -> Neighbors:
         """Find the nearest reference points of each pattern.
 
-        Labels are numbered as those of the reference; a number that it does not have differs from
-        all labels. ``lengths`` are as in :func:`ctsne.neighbors.find_neighbors`. ``own`` names a
-        reference point that each query leaves out: itself. Rows do not depend on each other. The
-        recall is what lists of this length reached on reference points.
+        A label number that the reference does not have differs from all. ``lengths`` are as in
+        :func:`ctsne.neighbors.find_neighbors`; ``own`` names a point that each query leaves out.
+        Rows do not depend on each other. The recall is that of the trials.
         """
         queries, count = self._queries(X, aligned), len(codes)
         labels, jobs = np.ascontiguousarray(codes), check_jobs(n_jobs)
@@ -180,7 +169,7 @@ class SearchIndex:
     def from_arrays(
         cls,
         X: ArrayLike,
-        codes: ArrayLike,
+        codes: Codes,
         arrays: Mapping[str, NDArray[Any]],
         *,
         aligned: ArrayLike | None = None,
@@ -300,39 +289,19 @@ class SearchIndex:
             cells.find(*queries, pattern, budget, lengths, begins, indices, found, jobs)
             return found
 
-        def count_found(some: slice, true: NDArray[np.float32], budget: int) -> tuple[int, int]:
-            entries = np.isfinite(true)
-            farthest = np.where(entries, true, -1).max(axis=1, keepdims=True)
-            found = (distances(some, budget) <= farthest) & entries
-            return int(found.sum()), int(entries.sum())
-
         trials, checks = slice(0, len(sample) // 3), slice(len(sample) // 3, None)
         true = distances(trials, 0)
         goal = self.recall + MARGIN * (1 - self.recall)
 
         def is_enough(budget: int) -> bool:
-            hits, entries = count_found(trials, true, budget)
+            hits, entries = count_found(distances(trials, budget), true, np.isfinite(true))
             return hits >= goal * entries
 
         budget = least(is_enough, length + CELL_SIZE, max(self.n_points, length + CELL_SIZE))
-        hits, entries = count_found(checks, distances(checks, 0), budget)
+        true = distances(checks, 0)
+        hits, entries = count_found(distances(checks, budget), true, np.isfinite(true))
         # Out of one more entry: a complete sample does not prove that the rest is complete.
         return budget, hits / (entries + 1)
-
-
-def _check_codes(codes: ArrayLike, n: int) -> Codes:
-    """Return labels as a table of int32, or refuse them."""
-    given = np.asarray(codes)
-    if given.dtype.kind not in "iu" or given.ndim != 2:
-        raise TypeError(
-            "codes must be a table of whole numbers with one column per label column, got "
-            f"{given.dtype} of shape {given.shape}"
-        )
-    if len(given) != n:
-        raise ValueError(f"codes has {len(given)} rows but X has {n}")
-    if given.size and (given.min() < -1 or given.max() > np.iinfo(np.int32).max):
-        raise ValueError("codes must be numbers of labels, or -1 where one is missing")
-    return np.ascontiguousarray(given, np.int32)
 
 
 def check_array(

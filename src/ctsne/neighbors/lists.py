@@ -52,21 +52,14 @@ class Unaligned:
 
 
 def paper_lengths(patterns: Patterns, perplexity: float) -> Lengths:
-    """Return the wanted list lengths of the paper's methods: each 1.5 times the perplexity.
-
-    Strong weights leave only the points that differ in all columns: they must be enough for the
-    perplexity by themselves.
-    """
+    """Return the wanted list lengths of the paper's methods: each 1.5 times the perplexity."""
+    # Strong weights leave only points that differ in all columns, which must be enough.
     total = ceil(3 * perplexity)
     return _equal_lists(patterns, (total + 1) // 2, total)
 
 
 def joint_lengths(patterns: Patterns, perplexity: float) -> Lengths:
-    """Return the wanted list lengths of ``joint``, of which a part is used.
-
-    How much of a list is used depends on the point, so each is as long as a row; half as long if
-    there are more than four.
-    """
+    """Return the wanted list lengths of ``joint``: each is as long as a row, and partly used."""
     row = ceil(JOINT_LENGTH * perplexity)
     length = row if len(patterns) <= _WHOLE_LISTS else (row + 1) // 2
     return _equal_lists(patterns, length, 2 * row)
@@ -85,9 +78,8 @@ def balanced_lengths(
 ) -> Lengths:
     """Return the wanted list lengths of ``balanced``: three times the perplexity of each list.
 
-    At strength 1, the share of points that differ in a column is known beforehand: as in a random
-    draw. At strength 0 it depends on the data, and points that differ get half of the row, as in
-    the paper. A point keeps at least one neighbour that differs in nothing.
+    At strength 1, points that differ have the share of a random draw; at strength 0 half of the
+    row, as in the paper. A point keeps at least one neighbour that differs in nothing.
     """
     n = labels.n_points
     # With a larger perplexity, rows hold all points.
@@ -104,10 +96,7 @@ def balanced_lengths(
 
 
 def product_shares(shares: Floats, patterns: Patterns) -> Floats:
-    """Return the share of every list if columns were independent, from the share of each column.
-
-    Only the patterns that occur count.
-    """
+    """Return the share of every list that occurs, as if columns were independent."""
     shares = shares.clip(0, 1)  # sums of shares may be above 1 by rounding
     result = np.ones((len(shares), len(patterns)))
     for share, differs in zip(shares.T, differing_lists(patterns, shares.shape[1]), strict=True):
@@ -118,10 +107,9 @@ def product_shares(shares: Floats, patterns: Patterns) -> Floats:
 
 
 def divide_rows(shares: Floats, total: int) -> Lengths:
-    """Divide rows of ``total`` points between lists by their shares.
+    """Divide rows of ``total`` points between lists by their shares, rounded up.
 
-    Shares are rounded up, except the first list's, which has the rest: at least one point if it has
-    any share. A negligible share gets no points.
+    The first list has the rest: at least one point if it has any share.
     """
     return _in_rows(np.ceil(total * shares - _NEGLIGIBLE).astype(np.int64), total)
 
@@ -150,9 +138,8 @@ def fill_lengths(
 def fill_lists(wanted: Lengths, has: Lengths, total: int) -> NDArray[np.int32]:
     """Return list lengths such that all rows are equally long.
 
-    Where a list ``has`` too few candidates, it holds all of them and the first lists with
-    candidates to spare take the rest. ``total`` is the sum of the wanted lengths of every row; rows
-    are shorter if one has fewer candidates.
+    Where a list ``has`` too few candidates, the first lists with candidates to spare take the rest.
+    Rows hold ``total`` points, fewer if one of them has fewer candidates.
     """
     total = int(has.sum(axis=1).min(initial=total))
     lengths = np.minimum(wanted, has)
@@ -171,10 +158,7 @@ def spread_lengths(lengths: ArrayLike, n: int, lists: int) -> Lengths:
 
 
 def select_neighbors(neighbors: Neighbors, lengths: ArrayLike) -> Neighbors:
-    """Keep the nearest points of every list; lengths are at most those of ``neighbors``.
-
-    The result is what a search for these lengths finds, if ``neighbors`` is exact.
-    """
+    """Keep the nearest points of every list, as a search for these shorter lengths finds them."""
     kept = spread_lengths(lengths, *neighbors.lengths.shape)
     indices = np.empty((len(kept), int(kept[0].sum())), np.int32)
     distances = np.empty(indices.shape, np.float32)
@@ -207,11 +191,7 @@ def first_places(lengths: NDArray[np.integer], kept: NDArray[np.integer]) -> NDA
 
 
 def merge_neighbors(neighbors: Neighbors, k: int) -> Neighbors:
-    """Merge all lists into one of the ``k`` nearest points of any label.
-
-    Each list must hold at least ``k`` points, or all candidates. The result is what a search
-    without labels finds, if ``neighbors`` is exact.
-    """
+    """Merge lists of at least ``k`` points, or of all candidates, into one of the ``k`` nearest."""
     order = np.lexsort((neighbors.indices, neighbors.distances), axis=1)[:, :k]
     return replace(
         neighbors,

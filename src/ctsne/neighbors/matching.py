@@ -23,10 +23,8 @@ _ROWS_AT_ONCE = 1 << 14
 def matched_shares(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
     """Measure how well every point is matched by points of other labels, in each column.
 
-    Every point names its nearest points of other labels as counterparts. A cell type that occurs
-    under one label only is rarely named, however near other points are to it. The share says how
-    often a point and its neighbours with the same label are named, relative to random labels: from
-    0, no counterpart, to 1, at least as often. Points without a label have 1. The shape is (n, C).
+    That is how often it and its neighbours with the same label are among the nearest points of
+    other labels, relative to random labels: from 0 to 1. Without a label it is 1; shape (n, C).
     """
     shares = []
     differing = differing_lists(neighbors.patterns, labels.n_columns)

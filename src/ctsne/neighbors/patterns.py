@@ -67,11 +67,6 @@ def codes_of(labels: Labels | None, n: int) -> Codes:
     return np.empty((n, 0), np.int32) if labels is None else labels.codes
 
 
-def all_patterns(n_columns: int) -> Patterns:
-    """Return all patterns that some columns can make."""
-    return tuple(range(1 << n_columns))
-
-
 def available(labels: Column | None, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count the other points without a different label, and those with one."""
     codes = np.empty((n, 0), np.int32) if labels is None else labels.codes[:, None]
@@ -86,8 +81,7 @@ def different_labels(
     if labels is None:
         return np.zeros(np.broadcast_shapes(i.shape, j.shape), np.bool_)
     a, b = labels.codes[i], labels.codes[j]
-    differ = a != b
-    return np.asarray(differ & (a >= 0) & (b >= 0) if labels.n_missing else differ)
+    return np.asarray((a != b) & (a >= 0) & (b >= 0))
 
 
 class PatternCounts:
@@ -122,11 +116,7 @@ class PatternCounts:
     def candidates(
         self, codes: Codes, patterns: Patterns, own: Codes | None = None
     ) -> NDArray[np.int64]:
-        """Count the points for each list of rows of labels, shape (m, P).
-
-        If these rows belong to points that are counted, ``own`` has the points' labels: a point is
-        not its own neighbour.
-        """
+        """Count the points for each list, shape (m, P), except the points with labels ``own``."""
         has = np.stack([self.count(codes, pattern) for pattern in patterns], axis=1)
         if own is not None:
             has -= pattern_of(codes, own)[:, None] == np.array(patterns)

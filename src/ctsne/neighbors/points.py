@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import ctsne._native as _native
-from ctsne._core.checks import check_directions, check_features, check_metric
+from ctsne._core.checks import check_choice, check_directions, check_features
+from ctsne._core.vocabulary import FEATURE_METRICS
 from ctsne.neighbors.patterns import Codes
 
 # Points per cell.
@@ -34,7 +35,7 @@ def check_points(
     X: ArrayLike, aligned: ArrayLike | None, metric: str
 ) -> list[NDArray[np.floating]]:
     """Return checked features, and the aligned points if there are any."""
-    cosine = check_metric(metric) == "cosine"
+    cosine = check_choice(metric, "metric", FEATURE_METRICS) == "cosine"
     given = {"X": X} if aligned is None else {"X": X, "aligned": aligned}
     checked: list[NDArray[np.floating]] = []
     for argument, table in given.items():
@@ -84,6 +85,14 @@ def centred_and_scaled(X: NDArray[np.floating]) -> tuple[NDArray[np.float32], Sc
     for part, values in centred():
         scaled[part] = (values - mean) / scale
     return scaled, Scaling(first, mean, scale)
+
+
+def count_found(
+    found: NDArray[np.float32], true: NDArray[np.float32], entries: NDArray[np.bool_]
+) -> tuple[int, int]:
+    """Count the true neighbours in rows of distances, among some entries, and all of these."""
+    farthest = np.where(entries, true, -1).max(axis=1, initial=-1, keepdims=True)
+    return int(((found <= farthest) & entries).sum()), int(entries.sum())
 
 
 def least(is_enough: Callable[[int], bool], low: int, high: int) -> int:

@@ -11,36 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.checks import check_matrix, is_sparse
 from ctsne.labels import encode_labels
 from ctsne.neighbors.lists import Neighbors, fill_lengths, fill_lists, first_places
-from ctsne.neighbors.patterns import (
-    Codes,
-    PatternCounts,
-    Patterns,
-    all_patterns,
-    codes_of,
-    pattern_of,
-)
+from ctsne.neighbors.patterns import Codes, PatternCounts, Patterns, codes_of, pattern_of
 
 # Distances of new points that are read at a time.
 _ENTRIES_AT_ONCE = 2**22
 
 
 def read_neighbors(
-    distances: Any,
-    labels: object = None,
-    *,
-    lengths: ArrayLike,
-    patterns: Patterns | None = None,
+    distances: Any, labels: object = None, *, lengths: ArrayLike, patterns: Patterns | None = None
 ) -> Neighbors:
     """Read the lists of every point from a matrix of distances or a sparse graph.
 
-    A graph made without labels (such as scanpy's) often holds few neighbours of other labels; one
-    made for each label separately (such as bbknn's) holds enough of all. Rows are as long as the
-    shortest row of the graph allows. Where a list is too short, others take the rest.
-
     Entry (i, j) is the distance from i to j. The matrix need not be symmetric, and the diagonal is
     ignored; stored zeros of a graph are neighbours at distance zero. Labels, lengths and patterns
-    are as in :func:`ctsne.neighbors.find_neighbors`; where rows of a graph are shorter, they are
-    divided in the same proportion.
+    are as in :func:`ctsne.neighbors.find_neighbors`. All rows are as long as the shortest row of
+    the graph allows, divided in the same proportion; where a list is too short, others take the
+    rest.
     """
     matrix = check_matrix(distances, argument="distances")
     if matrix.shape[0] != matrix.shape[1]:
@@ -50,7 +36,7 @@ def read_neighbors(
     n = matrix.shape[0]
     known = None if labels is None else encode_labels(labels, n=n)
     codes = codes_of(known, n)
-    chosen = patterns or all_patterns(codes.shape[1])
+    chosen = patterns or tuple(range(1 << codes.shape[1]))
     wanted = fill_lengths(lengths, known, chosen, n)
     table = _Table(matrix, codes, codes, chosen, np.arange(n))
     degree = table.has.sum(axis=1)
@@ -125,10 +111,7 @@ class _Table:
     def lists(
         self, rows: NDArray[np.int64], wanted: NDArray[np.integer], total: int, scale: float | None
     ) -> Neighbors:
-        """Return the lists of some rows, of ``total`` points at most.
-
-        The scale is the largest distance, unless given.
-        """
+        """Return the lists of some rows; the scale is the largest distance, unless given."""
         usual = int(wanted[0].sum())
         total = min(total, usual)
         ends = -(-total * np.cumsum(wanted, axis=1, dtype=np.int64) // usual)

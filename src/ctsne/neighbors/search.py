@@ -1,12 +1,10 @@
 """Search the neighbours of a fit: up to one label column here, several by the index.
 
-Without labels and with one label column, a point has at most two lists: one of the same label, one
-of other labels. They are searched exactly over all pairs, or approximately among cells: k-means
-divides the points into cells, the same label is searched in cells made inside each label, other
-labels in cells of all points, each sorted by label, so that a point's own label is skipped. One
-search serves any number of labels. The number of candidates is set by trial on points whose exact
-neighbours are known; recall is then measured on other such points. Several columns are searched by
-:class:`ctsne.neighbors.index.SearchIndex`, which takes about 1.4 times as long per list.
+With up to one column, lists are searched exactly over all pairs, or among cells that k-means makes:
+the same label in cells inside each label, other labels in cells of all points, sorted by label, so
+that a point's own is skipped. The number of candidates is set by trial on points whose exact
+neighbours are known; recall is then measured on others. For several columns,
+:class:`ctsne.neighbors.index.SearchIndex` takes about 1.4 times as long per list.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from ctsne._core.progress import Report, in_parts, within
 from ctsne.labels import Column, encode_labels
 from ctsne.neighbors.index import SearchIndex
 from ctsne.neighbors.lists import Neighbors, Unaligned, fill_lengths
-from ctsne.neighbors.patterns import Patterns, all_patterns
+from ctsne.neighbors.patterns import Patterns
 from ctsne.neighbors.points import (
     CELL_SIZE,
     CHECKS,
@@ -33,6 +31,7 @@ from ctsne.neighbors.points import (
     centred_and_scaled,
     check_points,
     cosine_distances,
+    count_found,
     least,
     unit_rows,
 )
@@ -68,9 +67,8 @@ def find_neighbors(
     """Find the nearest points with the same labels and with other labels.
 
     The search is exact, unless a lower recall is allowed and there are many points. Distances in
-    single precision, between centred and scaled points, select a few more candidates than needed;
-    distances in double precision order them. Where rounding could hide a neighbour, the exact
-    search repeats the scan in double precision. Ties are broken by index.
+    single precision select candidates, those in double precision order them. Where rounding could
+    hide a neighbour, the exact search repeats the scan in double precision. Ties go by index.
 
     Labels are anything that :func:`ctsne.labels.encode_labels` reads; without them there is one
     list. There is a list for each of the ``patterns`` (see :class:`Neighbors`), by default for all
@@ -82,7 +80,7 @@ def find_neighbors(
     points = check_points(X, aligned, metric)
     features, moved, n = points[0], None if aligned is None else points[1], len(points[0])
     known = None if labels is None else encode_labels(labels, n=n)
-    chosen = patterns or all_patterns(0 if known is None else known.n_columns)
+    chosen = patterns or tuple(range(1 << (0 if known is None else known.n_columns)))
     filled = fill_lengths(lengths, known, chosen, n)
     n_jobs = check_jobs(n_jobs)
     enough = recall if rows is None else 1.0
@@ -133,9 +131,7 @@ class _Truth:
     def count_found(self, lists: _native.NeighborLists, *, other: bool) -> tuple[int, int]:
         """Count the true neighbours in one list of these points, and all entries of that list."""
         entries = ~self.same if other else self.same
-        farthest = np.where(entries, self.distances, -1).max(axis=1, initial=-1, keepdims=True)
-        found = (lists.distances[self.rows] <= farthest) & entries
-        return int(found.sum()), int(entries.sum())
+        return count_found(lists.distances[self.rows], self.distances, entries)
 
 
 class _SearchByLabel:

@@ -7,7 +7,6 @@ import importlib
 import logging
 import math
 import textwrap
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import as_numbers, check_number
-from ctsne._core.messages import label_text, shown, warn
+from ctsne._core.messages import label_text, shown
 from ctsne.labels import Column
 
 if TYPE_CHECKING:
@@ -39,14 +38,11 @@ _WIDTHS: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 LITERAL: dict[str, Any] = {"parse_math": False, "usetex": False}
 # Long names lose their middle, because names mostly differ at their ends.
 _START, _END, _LINE = 28, 17, 26
-# Drawn for a character that no installed font has.
-_PLACEHOLDER = "□"
 # Fonts that cover most of the world's scripts are tried before others.
 _PREFERRED = ("noto sans cjk", "noto sans", "source han sans", "arial unicode", "unifont")
 # Fonts that draw a framed sign instead of any character; matplotlib brings one along.
 _STAND_INS = ("last resort", "lastresort")
-# Scripts that no font has, each reported once, and families used besides the usual ones.
-_reported: set[str] = set()
+# Families used besides the usual ones.
 _further_families: set[str] = set()
 
 MISSING_TEXT = "missing"
@@ -67,20 +63,19 @@ def load(name: str = "") -> Any:
 # Checks
 
 
-def check_axes(ax: Any, *, argument: str = "ax") -> None:
+def check_axes(ax: Any) -> None:
     """Refuse anything but Axes."""
     if not isinstance(ax, load("axes").Axes):
         kind = type(ax).__name__
-        raise TypeError(f"{argument} must be a matplotlib Axes or None (new figure), got {kind}")
+        raise TypeError(f"ax must be a matplotlib Axes or None (new figure), got {kind}")
 
 
 def check_list(values: Any, *, argument: str, entry: str) -> NDArray[np.float64]:
     """Return numbers in one dimension, at least one of them."""
     numbers = np.asarray(as_numbers(values, argument=argument), np.float64)
     if numbers.ndim != 1 or not len(numbers):
-        raise ValueError(
-            f"{argument} must be a list with one entry per {entry}, got shape {numbers.shape}"
-        )
+        got = f"got shape {numbers.shape}"
+        raise ValueError(f"{argument} must be a list with one entry per {entry}, {got}")
     return numbers
 
 
@@ -90,13 +85,11 @@ def check_width(width: object, given: object = None) -> float | None:
         return None
     if given is not None:
         raise ValueError("width is that of a new figure; leave it out where axes are given")
-    if isinstance(width, str) and width in _COLUMN_WIDTHS:
-        return _COLUMN_WIDTHS[width] / _MM_PER_INCH
+    number = _COLUMN_WIDTHS.get(width, width) if isinstance(width, str) else width
     try:
-        return check_number(width, "width", low=40, high=1000) / _MM_PER_INCH
+        return check_number(number, "width", low=40, high=1000) / _MM_PER_INCH
     except (TypeError, ValueError) as error:
-        names = ", ".join(map(repr, _COLUMN_WIDTHS))
-        wanted = f"{names} or a number of millimetres from 40 to 1000"
+        wanted = "'single', 'double' or a number of millimetres from 40 to 1000"
         kind = ValueError if isinstance(width, str) else type(error)
         raise kind(f"width must be {wanted}, got {shown(width)}") from None
 
@@ -116,18 +109,18 @@ def shown_text(label: object) -> str:
 
 def text_properties(text: str) -> dict[str, Any]:
     """Return a text as properties of a matplotlib text, with further fonts if it needs any."""
-    needed = sorted({char for char in text if ord(char) > 127 and not char.isspace()})
+    needed = {ord(char) for char in text if ord(char) > 127 and not char.isspace()}
     manager, families = load("font_manager"), list(load().rcParams["font.family"])
-    usual = [manager.findfont(manager.FontProperties(family=[name])) for name in families]
-    usual_characters = frozenset().union(*map(_characters, usual)) if needed else frozenset()
-    found = {char: _family_with(char) for char in needed if ord(char) not in usual_characters}
-    if not found:
+    for name in families if needed else ():
+        needed -= _characters(manager.findfont(manager.FontProperties(family=[name])))
+    further = []
+    for font in sorted(manager.fontManager.ttflist, key=_rank) if needed else ():
+        found = _characters(font.fname) & needed
+        if found and not any(name in font.name.lower() for name in _STAND_INS):
+            further.append(str(font.name))
+            needed -= found
+    if not further:
         return {"text": text}
-    absent = [char for char, family in found.items() if family is None]
-    for char in absent:
-        text = text.replace(char, _PLACEHOLDER)
-    _report_absent(absent)
-    further = list(dict.fromkeys(filter(None, found.values())))
     _further_families.update(further)
     # A family may lack the weight of the other texts; matplotlib would log that each time.
     logging.getLogger("matplotlib.font_manager").addFilter(_concerns_usual_fonts)
@@ -147,30 +140,11 @@ def _characters(file: str) -> frozenset[int]:
         return frozenset()
 
 
-def _family_with(char: str) -> str | None:
-    """Return the family of an installed font that has a character."""
-
-    def rank(font: Any) -> tuple[int, bool, str]:
-        name = font.name.lower()
-        place = next((i for i, part in enumerate(_PREFERRED) if part in name), len(_PREFERRED))
-        return place, font.style != "normal" or font.weight not in (400, "normal"), font.name
-
-    for font in sorted(load("font_manager").fontManager.ttflist, key=rank):
-        stands_in = any(name in font.name.lower() for name in _STAND_INS)
-        if not stands_in and ord(char) in _characters(font.fname):
-            return str(font.name)
-    return None
-
-
-def _report_absent(absent: list[str]) -> None:
-    """Report characters that no font has, once per script."""
-    scripts = {unicodedata.name(char, "unnamed").split()[0]: char for char in reversed(absent)}
-    for script in sorted(scripts.keys() - _reported):
-        _reported.add(script)
-        warn(
-            f"no installed font has {script} characters such as {scripts[script]!r}, drawn as "
-            f"{_PLACEHOLDER}; install one that has, such as those of the Noto family"
-        )
+def _rank(font: Any) -> tuple[int, bool, str]:
+    """Order fonts by how well they suit any text: upright ones of large families first."""
+    name = font.name.lower()
+    place = next((i for i, part in enumerate(_PREFERRED) if part in name), len(_PREFERRED))
+    return place, font.style != "normal" or font.weight not in (400, "normal"), font.name
 
 
 def set_title(ax: Axes, title: str, *, pad: float = 6.0, **properties: Any) -> None:
@@ -320,10 +294,9 @@ def add_legend(
 
 def add_legend_below(ax: Axes, entries: list[Entry], width: float) -> float:
     """Put a legend below the Axes in as many columns as fit; return its height in inches."""
+    below: dict[str, Any] = {"bbox_to_anchor": (0.0, 0.0), "borderaxespad": 0.2}
     for ncols in range(min(len(entries), 12), 0, -1):
-        wide, high = add_legend(
-            ax, entries, bbox_to_anchor=(0.0, 0.0), borderaxespad=0.2, ncols=ncols
-        )
+        wide, high = add_legend(ax, entries, ncols=ncols, **below)
         if wide <= width:
             break
     return high
@@ -354,11 +327,6 @@ class PanelGrid:
         self.ncols = min(most_columns, n)
         self.nrows = math.ceil(n / self.ncols)
         self.panels: list[Axes] = [self.figure.add_axes((0, 0, 1, 1)) for _ in range(n)]
-        self.place({})
-
-    def stack(self) -> None:
-        """Put all panels below each other."""
-        self.ncols, self.nrows = 1, len(self.panels)
         self.place({})
 
     @property

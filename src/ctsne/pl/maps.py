@@ -41,8 +41,6 @@ _SINGLE_SIDE, _SEVERAL_SIDE, _SIDE, _TITLE_LINE = 4.8, 4.2, 3.1, 0.18
 _MOST_IN_ROW = 3
 # Legends that would take a larger share of a fixed width lie below the maps.
 _MOST_BESIDE = 0.42
-# If a legend below a map would be higher than this many map widths, the maps are stacked.
-_HIGHEST = 1.0
 # Where labels are named: in the margin, on the map, or both; scanpy's words where it has them.
 _PLACES = ("auto", "right margin", "on data", "both")
 # More labels than this are also named on the map, where a reader need not compare colours.
@@ -88,7 +86,7 @@ def embedding(
     basis : str, default="ctsne"
         The map of an AnnData object, with or without ``"X_"``.
     palette : mapping of label to colour, optional
-        By default that of :func:`ctsne.pl.palette` for this map.
+        By default that of :func:`ctsne.pl.palette`.
     title : str, optional
     legend_loc : {"auto", "right margin", "on data", "both"} or None, default="auto"
         Where labels are named: next to the map, on the map where their points are, or not at all
@@ -116,17 +114,16 @@ def embedding(
     if legend_loc is not None:
         check_choice(legend_loc, "legend_loc", _PLACES)
     wide = figures.check_width(width, ax)
+    several = isinstance(color, Mapping) and len(color) > 1
+    columns: dict[Any, Any] = dict(color) if several else {None: color}  # type: ignore[call-overload]
     palettes: dict[Any, Any] = {}
     if is_anndata(positions):
         adata: Any = positions
-        names = column_names(adata, color)
-        positions = map_of(adata, basis)
-        if len(names) > 1:
-            palettes = {name: category_colors(adata, name) for name in names}
-            color = {name: column_of(adata, name, argument="color") for name in names}
-        else:
-            palettes = {None: category_colors(adata, color)}
-            color = column_of(adata, color, argument="color")
+        names, positions = column_names(adata, color), map_of(adata, basis)
+        several = len(names) > 1
+        chosen = {name: name for name in names} if several else {None: color}
+        palettes = {key: category_colors(adata, name) for key, name in chosen.items()}
+        columns = {key: column_of(adata, name, argument="color") for key, name in chosen.items()}
         shape = column_of(adata, shape, argument="shape")
     elif isinstance(positions, Placement):
         if shape is None and positions.far.any() and len(positions.far) <= MOST_DOTS:
@@ -136,16 +133,16 @@ def embedding(
         positions = positions.embedding
     map_under = None if reference is None else _reference_map(reference, basis)
     points = check_positions(positions, least=2 if map_under is None else 1)
-    several = isinstance(color, Mapping) and len(color) > 1
     if several and (ax is not None or title is not None):
         raise ValueError("several colours have a panel and a title each; leave out ax and title")
-    columns: Mapping[Any, Any] = color if several else {None: color}  # type: ignore[assignment]
-    looks, named = [], []
-    for name, column in columns.items():
-        chosen = palettes.get(name) if palette is None else palette
-        look = make_look(column, shape, chosen, points=points, size=size)
-        looks.append(look if map_under is None else above_reference(look))
-        named.append(_named_at(look, points, legend_loc))
+    given = palettes if palette is None else dict.fromkeys(columns, palette)
+    looks = [
+        make_look(column, shape, given.get(name), points=points, size=size)
+        for name, column in columns.items()
+    ]
+    named = [_named_at(look, points, legend_loc) for look in looks]
+    if map_under is not None:
+        looks = [above_reference(look) for look in looks]
     titles = [figures.shown_text(name) if several else title for name in columns]
     if ax is None:
         header = figures.HEADER if several or title is not None else figures.GAP
@@ -188,10 +185,7 @@ def _place_keys(
     *,
     shared: bool = False,
 ) -> None:
-    """Add colour bars and legends to panels, and make room for them.
-
-    A ``shared`` legend may be as high as all rows together.
-    """
+    """Add colour bars and legends to panels; a ``shared`` one may be as high as all rows."""
     if None in named:
         return
 
@@ -202,12 +196,9 @@ def _place_keys(
         height = grid.height if shared else grid.panel_height
         widths, heights = {}, {}
         for (panel, look), where in zip(looks.items(), named, strict=True):
+            rest = where == "on data"
             widths[panel], heights[panel] = add_key(
-                grid.panels[panel],
-                look,
-                names=where == "on data",
-                height=height,
-                room_under=room_under,
+                grid.panels[panel], look, names=rest, height=height, room_under=room_under
             )
         return widths, heights
 
@@ -216,11 +207,7 @@ def _place_keys(
         grid.place({})
         if shared:  # below the first map of the last row, where all the width is free
             looks = {(grid.nrows - 1) * grid.ncols: next(iter(looks.values()))}
-        right, heights = add(grid.width - 2 * grid.gap if shared else grid.side)
-        if not shared and max(heights.values()) > _HIGHEST * grid.side:
-            grid.stack()
-            right, heights = add(grid.side)
-        grid.place(right, heights)
+        grid.place(*add(grid.width - 2 * grid.gap if shared else grid.side))
         return
     if grid.width is not None:
         grid.place(right)
@@ -253,7 +240,6 @@ def maps(
     notes: Sequence[str] | None = None,
     ncols: int = 4,
     width: str | float | None = None,
-    axes: object = None,
 ) -> NDArray[np.object_]:
     """Draw several maps of the same points side by side, with one legend for all.
 
@@ -263,15 +249,13 @@ def maps(
         The maps, each drawn as by :func:`ctsne.pl.embedding`: all finished maps of a sweep, or
         those of an AnnData object that ``basis`` names.
     color, shape, palette, width
-        As in :func:`ctsne.pl.embedding`; colours are chosen for the first map.
+        As in :func:`ctsne.pl.embedding`.
     basis : str or list of str, default="ctsne"
         The maps of an AnnData object, with or without ``"X_"``.
     notes : sequence of str, optional
         A line of text per map, such as its measures, written under the title.
     ncols : int, default=4
         Maximum number of panels in a row.
-    axes : sequence or array of matplotlib.axes.Axes, optional
-        Axes to draw into, at least one per map; a new figure by default.
 
     Returns
     -------
@@ -300,7 +284,7 @@ def maps(
             "embeddings must be a sweep, an AnnData object or a mapping from titles to at least "
             f"one map, such as {{'t-SNE': Y0, 'joint': Y1}}; got {type(embeddings).__name__}"
         )
-    ncols, wide = check_count(ncols, "ncols", low=1), figures.check_width(width, axes)
+    ncols, wide = check_count(ncols, "ncols", low=1), figures.check_width(width)
     points = {
         title: check_positions(positions, argument=f"embeddings[{title!r}]")
         for title, positions in embeddings.items()
@@ -314,29 +298,18 @@ def maps(
     count = len(points)
     if notes is not None and (isinstance(notes, str) or len(notes) != count):
         raise ValueError(f"notes must hold one text for each of {count} maps, got {shown(notes)}")
-    if axes is None:
-        lines = max(title.count("\n") for title in titles) + (notes is not None)
-        header = figures.HEADER + lines * _TITLE_LINE
-        grid = figures.PanelGrid(count, ncols, _SIDE, header, wide)
-        panels = grid.panels
-    else:
-        panels = _given_axes(axes, count)
-    # The last panel of the first row, also among given Axes.
-    places = [panel.get_position() for panel in panels]
-    beside = max(range(count), key=lambda i: (round(places[i].y1, 3), places[i].x1))
-    if axes is None:
-        _place_keys(grid, {beside: look}, ["right margin"], shared=True)
-    else:
-        add_key(panels[beside], look)
+    lines = max(title.count("\n") for title in titles) + (notes is not None)
+    grid = figures.PanelGrid(count, ncols, _SIDE, figures.HEADER + lines * _TITLE_LINE, wide)
+    panels = grid.panels
+    _place_keys(grid, {grid.ncols - 1: look}, ["right margin"], shared=True)
     scale = figures.scale_of(panels[0])
     for title, positions, panel in zip(titles, points.values(), panels, strict=True):
         draw_points(panel, positions, look)
         figures.set_title(panel, title, pad=6 if notes is None else 19, **figures.LITERAL)
-    look_of_note: dict[str, Any] = {"color": figures.INK, **figures.LITERAL}
-    look_of_note["fontsize"] = figures.SMALL_SIZE * scale
+    look_of_note: dict[str, Any] = {"fontsize": figures.SMALL_SIZE * scale, "color": figures.INK}
     look_of_note |= {"xycoords": "axes fraction", "textcoords": "offset points"}
-    for note, panel in zip(() if notes is None else notes, panels, strict=False):
-        panel.annotate(str(note), (0, 1), (0, 6 * scale), **look_of_note)
+    for note, panel in zip(notes or (), panels, strict=False):
+        panel.annotate(str(note), (0, 1), (0, 6 * scale), **look_of_note, **figures.LITERAL)
     return np.array(panels, dtype=object)
 
 
@@ -351,12 +324,3 @@ def _swept_maps(result: SweepResult) -> dict[str, NDArray[np.float32]]:
     if not maps:
         raise ValueError("the sweep has no finished map to draw")
     return maps
-
-
-def _given_axes(axes: Any, needed: int) -> list[Axes]:
-    panels = list(np.asarray(axes, dtype=object).ravel())
-    if len(panels) < needed:
-        raise ValueError(f"axes must hold one Axes for each of {needed} maps, got {len(panels)}")
-    for panel in panels:
-        figures.check_axes(panel, argument="axes")
-    return panels[:needed]

@@ -30,9 +30,6 @@ _LINEAR_SPAN = 100
 _SMALLEST, _LARGEST = 14.0, 64.0
 # Lines of the same method.
 _DASHES = ("-", "--", ":", "-.")
-# Inches of a panel for a measure where there are several; an axis spans at least this much, so that
-# small differences look small.
-_PANEL, _LEAST_RANGE = (3.6, 2.6), 0.1
 # Smaller settings are written with an exponent.
 _SCIENTIFIC = 0.01
 _RANDOM = Entry("random labels", figures.GREY, "", ":")
@@ -42,7 +39,7 @@ _Arrays = dict[Any, NDArray[np.float64]]
 
 def measures(
     strength: ArrayLike | Mapping[Any, ArrayLike] | SweepResult,
-    values: Mapping[Any, Any] | str | Sequence[str] = "mixing",
+    values: Mapping[Any, Any] | str = "mixing",
     *,
     over: str | None = None,
     expected: float | None = None,
@@ -50,7 +47,7 @@ def measures(
     ylabel: str | None = None,
     width: str | float | None = None,
     ax: Axes | None = None,
-) -> Any:
+) -> Axes:
     """Draw a measure over the strength of the conditioning, one line per method.
 
     Strengths in (0, 1] that span more than two decades, such as beta, are drawn on a logarithmic
@@ -61,11 +58,9 @@ def measures(
     ----------
     strength : array-like of shape (s,), mapping of name to array-like, or SweepResult
         The settings, common to all names or one array per name. All lines of a sweep are drawn.
-    values : mapping of name to array-like of shape (s,) or (seeds, s), str or list of str
+    values : mapping of name to array-like of shape (s,) or (seeds, s), or str
         The measure at each setting. With several seeds the line is their mean and the band spans
-        lowest to highest. NaN leaves a gap. For a sweep, the name of a measure, a column of its
-        table; several names, or a mapping from them to titles, have a panel each, one legend, and
-        a column of panels for every parameter that sets a strength.
+        lowest to highest. NaN leaves a gap. For a sweep, the name of a measure in its table.
     over : {"beta", "strength", "beta_low"}, optional
         For a sweep whose methods have different parameters: draw those with this one.
     expected : float, optional
@@ -76,7 +71,7 @@ def measures(
 
     Returns
     -------
-    matplotlib.axes.Axes, or ndarray of shape (measures, parameters) for several measures
+    matplotlib.axes.Axes
 
     Examples
     --------
@@ -86,87 +81,25 @@ def measures(
     >>> ax.get_xscale()
     'log'
     """
-    wide, methods = figures.check_width(width, ax), {}
+    figures.check_width(width, ax)
     if isinstance(strength, SweepResult):
-        if isinstance(values, Sequence | Mapping) and not isinstance(values, str):
-            if ax is not None or expected is not None or ylabel is not None:
-                raise ValueError(
-                    "several measures need axes of their own; leave out ax, expected and ylabel"
-                )
-            return _draw_panels(strength, values, over, xlabel, wide)
-        drawn = _over_knob(_swept_curves(strength, values), over)
-        xlabel = next(iter(drawn.values())).knob if xlabel is None else xlabel
+        curves = _over_knob(_swept_curves(strength, values), over)
+        xlabel = next(iter(curves.values())).knob if xlabel is None else xlabel
         ylabel = measure_title(str(values)) if ylabel is None else ylabel
-        expected = _random_value(str(values)) if expected is None else expected
-        strength = {name: curve.settings for name, curve in drawn.items()}
-        values = {name: curve.values for name, curve in drawn.items()}
-        methods = {name: curve.method for name, curve in drawn.items()}
-    curves = _check_curves(values, argument="values")
-    settings = _check_strengths(strength, curves)
+        if expected is None and split_measure(str(values))[0] in ("mixing", "other_mixing"):
+            expected = 1.0
+    else:
+        curves = _given_curves(strength, values)
     if expected is not None:
         expected = check_number(expected, "expected", low=-np.inf)
     own, ax = ax is None, figures.chart_axes(ax, fixed=width)
-    styles = _curve_styles(list(curves), methods)
-    _draw_curves(ax, settings, curves, styles, expected)
+    styles = _curve_styles({name: curve.method for name, curve in curves.items()})
+    _draw_curves(ax, curves, styles, expected)
     figures.finish_chart(ax, xlabel="beta" if xlabel is None else xlabel, ylabel=ylabel, grid="y")
     room = add_legend(ax, [*styles.values(), *[_RANDOM] * (expected is not None)])
     if own:
         figures.widen(ax, room)
     return ax
-
-
-def _random_value(measure: str) -> float | None:
-    """Return the value of a measure for random labels, if it is known."""
-    return 1.0 if split_measure(measure)[0] in ("mixing", "other_mixing") else None
-
-
-def _draw_panels(
-    result: SweepResult,
-    measures: Sequence[str] | Mapping[str, str],
-    over: str | None,
-    xlabel: str | None,
-    wide: float | None,
-) -> NDArray[np.object_]:
-    """Draw a row for each measure, a column for each knob."""
-    titles = measures if isinstance(measures, Mapping) else {m: measure_title(m) for m in measures}
-    curves = {measure: _swept_curves(result, measure) for measure in titles}
-    lines = next(iter(curves.values()), {})
-    knobs: Sequence[str | None] = [over] if over is not None else _knobs(lines) or [None]
-    styles = _curve_styles(list(lines), {name: curve.method for name, curve in lines.items()})
-    drawn = {
-        measure: [_over_knob(found, knob) for knob in knobs] for measure, found in curves.items()
-    }
-    figure, rows = figures.new_figure(wide), len(titles)
-    size = np.array(_PANEL) * (len(knobs), rows)
-    figure.set_size_inches(size if wide is None else (wide, wide * size[1] / (size[0] + 1)))
-    figure.set_layout_engine("constrained")
-    axes: NDArray[np.object_] = figure.subplots(rows, len(knobs), squeeze=False, sharex="col")
-    expected = {measure: _random_value(measure) for measure in titles}
-    for row, (measure, panels) in zip(axes, drawn.items(), strict=True):
-        lowest = measure == list(titles)[-1]
-        for ax, knob, panel in zip(row, knobs, panels, strict=True):
-            settings = {name: np.array(curve.settings) for name, curve in panel.items()}
-            values = {name: curve.values for name, curve in panel.items()}
-            _draw_curves(ax, settings, values, styles, expected[measure])
-            label = (knob if xlabel is None else xlabel) if lowest else ""
-            title = titles[measure] if ax is row[0] else ""
-            figures.finish_chart(ax, xlabel=label, ylabel=title, grid="y")
-            ax.tick_params(labelbottom=lowest)
-        _share_range(list(row))
-    used = {name for panel in next(iter(drawn.values())) for name in panel}
-    entries = [style for name, style in styles.items() if name in used]
-    random = any(value is not None for value in expected.values())
-    figures.widen(axes[0, -1], add_legend(axes[0, -1], [*entries, *[_RANDOM] * random]))
-    return axes
-
-
-def _share_range(row: list[Axes]) -> None:
-    """Let all panels of a measure span the same values, from 0 on."""
-    low = min(0.0, *(ax.get_ylim()[0] for ax in row if np.isfinite(ax.dataLim.y0)))
-    low = low if min(ax.dataLim.y0 for ax in row) < 0 else 0.0
-    high = max(_LEAST_RANGE, *(1.03 * ax.get_ylim()[1] for ax in row))  # with room for a dot
-    for ax in row:
-        ax.set_ylim(low, high)
 
 
 def trade_off(
@@ -211,7 +144,8 @@ def trade_off(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['joint']
     """
-    methods, numbers = {}, []
+    methods: Mapping[Any, str] = {}
+    numbers: list[Entry] = []
     if isinstance(x, SweepResult):
         title, mixing = _swept_mixing(x, column)
         xlabel = title if xlabel is None else xlabel
@@ -236,15 +170,17 @@ def trade_off(
             )
     notes = _check_settings(settings or {}, across)
     own, ax = ax is None, figures.chart_axes(ax, width=4.8, height=4.2, fixed=width)
-    styles, scale = _curve_styles(list(across), methods), figures.scale_of(ax)
+    styles = _curve_styles({name: methods.get(name) or _method_of(name) for name in across})
+    scale, beside = figures.scale_of(ax), []
     for name, style in styles.items():
         line, color, marker = (across[name], along[name]), style.color, style.marker
         # Counted from the largest, so that a single setting has the largest marker.
         sizes = np.linspace(_LARGEST, _SMALLEST, len(line[0]))[::-1] * MARKERS[marker] * scale**2
         ax.plot(*line, color=color, linestyle=style.line, linewidth=1.4 * scale, alpha=0.7)
         ax.scatter(*line, s=sizes, color=color, marker=marker, linewidths=0, zorder=2.5)
-    places = {name: np.column_stack([across[name], along[name]]) for name in notes}
-    add_notes(ax, places, notes, {name: styles[name].color for name in notes})
+        if name in notes:
+            beside.append((notes[name], np.column_stack(line), color))
+    add_notes(ax, beside)
     figures.finish_chart(ax, xlabel=xlabel, ylabel=ylabel, grid="both")
     room = add_legend(ax, [*styles.values(), *numbers])
     if own:
@@ -253,7 +189,7 @@ def trade_off(
 
 
 def _check_settings(settings: Any, curves: _Arrays) -> dict[Any, list[str]]:
-    """Return a text for each setting of each name."""
+    """Return a short text for each setting of each name: 0.1, 1e-4."""
     if not isinstance(settings, Mapping):
         kind = type(settings).__name__
         raise TypeError(f"settings must be a mapping from names to settings, got {kind}")
@@ -263,15 +199,13 @@ def _check_settings(settings: Any, curves: _Arrays) -> dict[Any, list[str]]:
             raise ValueError(
                 f"settings[{name!r}] must have one entry per value of x, got {len(values)}"
             )
-        notes[name] = [_short(value) for value in values]
+        notes[name] = [
+            np.format_float_scientific(float(value), precision=2, trim="-", exp_digits=1)
+            if isinstance(value, Real) and 0 < float(value) < _SCIENTIFIC
+            else value_text(value)
+            for value in values
+        ]
     return notes
-
-
-def _short(value: Any) -> str:
-    """Write a setting in a few characters: 0.1, 1e-4."""
-    if isinstance(value, Real) and 0 < float(value) < _SCIENTIFIC:
-        return np.format_float_scientific(float(value), precision=2, trim="-", exp_digits=1)
-    return value_text(value)
 
 
 def _check_curves(curves: Any, *, argument: str) -> _Arrays:
@@ -285,34 +219,31 @@ def _check_curves(curves: Any, *, argument: str) -> _Arrays:
     }
 
 
-def _curve_styles(names: list[Any], methods: Mapping[Any, str]) -> dict[Any, Entry]:
-    """Return a colour, marker and line per name; the same set of names always has the same.
-
-    A method has its own colour, so its lines differ in their dashes.
-    """
-    texts = {name: str(name) for name in names}
-    method = {name: methods.get(name, _method_of(text)) for name, text in texts.items()}
-    others = palette([text for name, text in texts.items() if method[name] not in METHOD_COLORS])
-    ranks = dict(zip(names, encode_column(list(texts.values())).codes.tolist(), strict=True))
-    styles, used = {}, dict.fromkeys(method.values(), 0)
-    for name in sorted(names, key=lambda name: ranks[name]):
-        own = METHOD_COLORS.get(method[name])
-        dash = _DASHES[used[method[name]] % len(_DASHES)] if own else "-"
-        used[method[name]] += 1
+def _curve_styles(methods: Mapping[Any, str]) -> dict[Any, Entry]:
+    """Return a look per name, the same for the same names: lines of a method differ in dashes."""
+    texts = {name: str(name) for name in methods}
+    others = palette([texts[name] for name in methods if methods[name] not in METHOD_COLORS])
+    ranks = dict(zip(texts, encode_column(list(texts.values())).codes.tolist(), strict=True))
+    styles, used = {}, dict.fromkeys(methods.values(), 0)
+    for name in sorted(methods, key=lambda name: ranks[name]):
+        own = METHOD_COLORS.get(methods[name])
+        dash = _DASHES[used[methods[name]] % len(_DASHES)] if own else "-"
+        used[methods[name]] += 1
         marker = list(MARKERS)[ranks[name] % len(MARKERS)]
         color = own or others[texts[name]]
         styles[name] = Entry(figures.shown_text(texts[name]), color, marker, dash)
-    return {name: styles[name] for name in names}
+    return {name: styles[name] for name in methods}
 
 
-def _method_of(text: str) -> str:
+def _method_of(name: object) -> str:
     """Return the method that a name begins with, as ``revised p`` does, if any."""
-    return text.replace(",", " ").split(" ")[0].lower().replace("-", "")
+    return str(name).replace(",", " ").split(" ")[0].lower().replace("-", "")
 
 
-def _check_strengths(strength: Any, curves: _Arrays) -> _Arrays:
-    settings = {}
-    for name, curve in curves.items():
+def _given_curves(strength: Any, values: Any) -> dict[Any, _Curve]:
+    """Check curves that are given as arrays, and their settings."""
+    curves = {}
+    for name, curve in _check_curves(values, argument="values").items():
         array, argument = strength, "strength"
         if isinstance(strength, Mapping):
             if name not in strength:
@@ -325,20 +256,16 @@ def _check_strengths(strength: Any, curves: _Arrays) -> _Arrays:
             raise ValueError(
                 f"values[{name!r}] must have the shape ({n},) or (seeds, {n}), got {curve.shape}"
             )
-        settings[name] = numbers
-    return settings
+        curves[name] = _Curve(_method_of(name), None, numbers, curve)
+    return curves
 
 
 def _draw_curves(
-    ax: Axes,
-    settings: _Arrays,
-    curves: Mapping[Any, NDArray[np.float64]],
-    styles: Mapping[Any, Entry],
-    expected: float | None,
+    ax: Axes, curves: Mapping[Any, _Curve], styles: Mapping[Any, Entry], expected: float | None
 ) -> None:
     """Draw the mean of each curve and the band of its seeds, over a line for random labels."""
     scale = figures.scale_of(ax)
-    strengths = np.concatenate(list(settings.values()))
+    strengths = np.concatenate([curve.settings for curve in curves.values()])
     low, high = strengths.min(), strengths.max()
     if low > 0 and high <= 1 and high / low > _LINEAR_SPAN:
         ax.set_xscale("log")
@@ -348,14 +275,13 @@ def _draw_curves(
         ax.minorticks_off()
         margin = 10 ** (0.03 * (first - last))
         ax.set_xlim(high * margin, low / margin)
-
     look: dict[str, Any] = {"linewidth": 1.6 * scale}
     if expected is not None:
         ax.axhline(expected, color=figures.GREY, linestyle=":", zorder=1.5, **look)
     look |= {"markersize": 5.5 * scale, "markeredgewidth": 0}
     for name, curve in curves.items():
-        order, style = np.argsort(settings[name], kind="stable"), styles[name]
-        strength, seeds = settings[name][order], np.atleast_2d(curve)[:, order]
+        order, style = np.argsort(curve.settings, kind="stable"), styles[name]
+        strength, seeds = np.asarray(curve.settings)[order], np.atleast_2d(curve.values)[:, order]
         if len(seeds) > 1:
             # fmin and fmax skip NaN, without NumPy's warnings about settings with nothing else.
             low, high = np.fmin.reduce(seeds), np.fmax.reduce(seeds)
@@ -374,8 +300,10 @@ class _Curve(NamedTuple):
 
     method: str
     knob: str | None  # the parameter that sets the strength
-    settings: list[Any]  # its values, the weakest first
-    values: NDArray[np.float64]  # of shape (seeds, settings), NaN where there is no map
+    settings: Any  # its values, the weakest first
+    values: NDArray[
+        np.float64
+    ]  # of shape (seeds, settings) or (settings,), NaN where there is no map
 
 
 def _swept_mixing(result: SweepResult, column: object) -> tuple[str, _Arrays]:

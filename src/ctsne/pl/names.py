@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ctsne.labels import Column
 from ctsne.pl import figures
 from ctsne.pl.figures import load, scale_of, shown_text, text_properties
-from ctsne.pl.palette import sample_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +46,7 @@ class Place(NamedTuple):
 
 def places_of(labels: Column, points: NDArray[np.floating]) -> Place:
     """Find where the points of each of the largest labels are."""
-    rows, codes = sample_labels(labels, _SAMPLE)
+    rows, codes = _sample(labels)
     middle, radius = np.full((labels.n_labels, 2), np.nan), np.zeros(labels.n_labels)
     compact = np.zeros(labels.n_labels, bool)
     labelled = np.flatnonzero(labels.codes >= 0)
@@ -63,6 +62,16 @@ def places_of(labels: Column, points: NDArray[np.floating]) -> Place:
         usual = np.median(np.linalg.norm(every - middle[code], axis=1))
         compact[code] = np.median(apart[best]) < _TOGETHER * usual
     return Place(middle, radius, compact)
+
+
+def _sample(labels: Column) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return some points of each label, in the order of the labels, and their codes."""
+    order = np.random.default_rng(0).permutation(len(labels.codes))
+    order = order[np.argsort(labels.codes[order], kind="stable")][labels.n_missing :]
+    starts = np.cumsum(labels.counts) - labels.counts
+    rank = np.arange(len(order)) - np.repeat(starts, labels.counts)
+    rows = order[rank < _SAMPLE]
+    return rows, labels.codes[rows].astype(np.int64)
 
 
 def _largest(labels: Column) -> NDArray[np.int64]:
@@ -86,19 +95,14 @@ def add_names(ax: Axes, labels: Column, places: Place, *, only: bool = False) ->
         ax.add_artist(make(ax, texts, places.middle[order], away=away, radii=radii))
 
 
-def add_notes(
-    ax: Axes,
-    places: Mapping[Any, _Array],
-    notes: Mapping[Any, Sequence[str]],
-    colors: Mapping[Any, str],
-) -> None:
-    """Write a text next to each dot of some lines; the ends of lines come before their middles."""
+def add_notes(ax: Axes, lines: Iterable[tuple[Sequence[str], _Array, str]]) -> None:
+    """Write texts next to the dots of lines, in their colour; the ends of lines come first."""
     entries = []
-    for line, texts in notes.items():
+    for texts, places, color in lines:
         ends = {0: -2, len(texts) - 1: -1}
-        for dot, (place, text) in enumerate(zip(places[line], texts, strict=True)):
+        for dot, (text, place) in enumerate(zip(texts, places, strict=True)):
             if np.isfinite(place).all():
-                entries.append((ends.get(dot, dot % 2), text, place, colors[line]))
+                entries.append((ends.get(dot, dot % 2), text, place, color))
     if entries:
         _, texts, anchors, inks = zip(*sorted(entries, key=lambda entry: entry[0]), strict=True)
         make = _artist_class()

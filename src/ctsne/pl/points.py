@@ -21,18 +21,8 @@ if TYPE_CHECKING:
 
 PLAIN = "#0072B2"
 # Each marker with the factor that makes it look as large as a circle.
-MARKERS = {
-    "o": 1.0,
-    "s": 0.85,
-    "^": 1.08,
-    "D": 0.7,
-    "v": 1.08,
-    "P": 1.15,
-    "X": 1.15,
-    "*": 1.6,
-    "<": 1.08,
-    ">": 1.08,
-}
+_FACTORS = (1.0, 0.85, 1.08, 0.7, 1.08, 1.15, 1.15, 1.6, 1.08, 1.08)
+MARKERS = dict(zip("os^DvPX*<>", _FACTORS, strict=True))
 _MISSING_MARKER, _MISSING_FACTOR = ".", 1.6
 # Inches for a colour bar and its numbers.
 _COLORBAR_ROOM = 0.75
@@ -90,7 +80,7 @@ def make_look(
         entries = [Entry(figures.MISSING_TEXT, MISSING)] * bool(missing.any())
     elif color is not None:
         labels = encode_column(color, n=n, argument="color")
-        colors = label_colors(labels, palette, points)
+        colors = label_colors(labels, palette)
         groups = labels.codes
         rgb = np.array(list(map(to_rgb, colors)))[labels.codes]
         entries = figures.label_entries(labels, colors)
@@ -130,9 +120,8 @@ def _is_continuous(color: Any) -> bool:
 def _numbers(color: Any, n: int) -> NDArray[np.float64]:
     values: NDArray[Any] = as_numbers(color, argument="color")
     if values.shape not in ((n,), (n, 1)):
-        raise ValueError(
-            f"color must have one entry for each of the {n} points, got shape {values.shape}"
-        )
+        found = f"got shape {values.shape}"
+        raise ValueError(f"color must have one entry for each of the {n} points, {found}")
     infinite = int(np.isinf(values).sum())
     if infinite:
         raise ValueError(f"color holds {infinite} infinite values; replace them by NaN")
@@ -216,10 +205,7 @@ def draw_points(
     *,
     reference: NDArray[np.floating] | None = None,
 ) -> None:
-    """Draw one map into a frame with equal units and no ticks, above a reference if any.
-
-    The frame is square, or as low as the Axes if the map fits into them.
-    """
+    """Draw one map into a frame that is square, or as low as the Axes if the map fits there."""
     whole = points if reference is None else np.concatenate([reference, points])
     low, high = whole.min(axis=0), whole.max(axis=0)
     # float64, because the sum of two large float32 numbers may overflow.
@@ -231,9 +217,9 @@ def draw_points(
         shape = 1.0
     side = min(ax.bbox.width, ax.bbox.height / shape) / ax.figure.dpi
     if reference is not None:
-        n = len(reference)
-        rgb, groups = np.tile(load("colors").to_rgb(REFERENCE), (n, 1)), np.zeros(n, np.int32)
-        _draw(ax, reference, Look(rgb, groups, None, [], 0, None), box, side)
+        plain = make_look(None, None, None, points=reference)
+        light = np.full_like(plain.rgb, load("colors").to_rgb(REFERENCE))
+        _draw(ax, reference, replace(plain, rgb=light), box, side)
     _draw(ax, points, look, box, side)
     across, up = box[:2], (middle[1] - shape * half, middle[1] + shape * half)
     ax.set(xlim=across, ylim=up, aspect="equal", xticks=[], yticks=[], xlabel="", ylabel="")

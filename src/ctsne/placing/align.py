@@ -27,10 +27,8 @@ _Floats = NDArray[np.floating]
 class Aligner:
     """Moves new points as the points of the map were moved.
 
-    A known label has its shift, or moves like the nearest points of the map with that label. The
-    shift of a label that is not in the map is estimated from all points given with it, so these
-    must be collected first. Neither depends on the order of the points. With several columns, a
-    label is a combination of theirs.
+    The shift of a label that is not in the map is estimated from all points given with it, so these
+    must be collected first. With several columns, a label is a combination of theirs.
     """
 
     def __init__(
@@ -40,41 +38,33 @@ class Aligner:
         shifts: Mapping[int, NDArray[np.float64]],
         n_jobs: int,
     ) -> None:
-        self._reference = reference
-        self._aligned = aligned
-        self._n_jobs = n_jobs
+        self._reference, self._aligned, self._n_jobs = reference, aligned, n_jobs
         self._how = reference.alignment.name
         self._n_labels = len(reference.table) if reference.columns else 0
         self._new: dict[int, tuple[NDArray[np.float64], NDArray[np.uint64]]] = {}
         self._shifts = dict(shifts)
 
-    def needs_new_labels(self, codes: _Codes) -> bool:
-        """Whether points of new labels must be collected before any are moved."""
+    def new_labels(self, codes: _Codes) -> set[int]:
+        """Return the new labels whose points must be collected before any are moved."""
         if self._how in ("none", "array"):
-            return False
-        return not set(np.unique(codes[codes >= self._n_labels]).tolist()) <= set(self._shifts)
+            return set()
+        return set(np.unique(codes[codes >= self._n_labels]).tolist()) - set(self._shifts)
 
     def collect(self, features: _Floats, codes: _Codes) -> None:
         """Keep some points of every new label, chosen by their values alone."""
-        for code in set(np.unique(codes[codes >= self._n_labels]).tolist()) - set(self._shifts):
+        for code in self.new_labels(codes):
             points = self._in_unit(features[codes == code]).astype(np.float64)
             keys = _keys(points, self._n_jobs)
             if code in self._new:
-                before = self._new[code]
-                points = np.concatenate([before[0], points])
-                keys = np.concatenate([before[1], keys])
+                before, their_keys = self._new[code]
+                points, keys = np.concatenate([before, points]), np.append(their_keys, keys)
             order = np.argsort(keys, kind="stable")[:NEW_SAMPLE]
             self._new[code] = points[order], keys[order]
 
     def moved(self, features: Any, labels: _Codes, codes: _Codes, part: slice) -> _Floats | None:
-        """Return new points among the aligned points of the map; None if it is not aligned.
-
-        ``labels`` are those of all columns, and ``codes`` the combinations they make.
-        """
-        if self._how == "array":
+        """Return new points, of combinations ``codes``, among the aligned points of the map."""
+        if self._how in ("none", "array"):
             return None if self._aligned is None else self._aligned[part]
-        if self._how == "none":
-            return None
         points = self._in_unit(features)
         known = np.where(codes < self._n_labels, codes, -1)
         shifts = self._reference.alignment.shifts

@@ -1,4 +1,4 @@
-"""From a fit to the reference for new points, calibrated on points of the map."""
+"""From a fit to the reference for new points."""
 
 from __future__ import annotations
 
@@ -18,43 +18,47 @@ from ctsne.layout import PairWeights
 from ctsne.layout.fields import make_fields
 from ctsne.neighbors.alignment import Alignment
 from ctsne.neighbors.index import SearchIndex
-from ctsne.placing.reference import (
-    Reference,
-    aligned_points,
-    new_perplexity,
-    sampled,
-    stacked,
-)
-from ctsne.settings import PerLabel
+from ctsne.placing.reference import LARGEST_SHARE, Reference, aligned_points, stacked
+from ctsne.settings import Settings
 
 # A new point is far if its nearest point of the map is farther than FAR_FACTOR times the distance
 # within which all but FAR_SHARE of the points of the map have a neighbour.
 FAR_SHARE, FAR_FACTOR = 0.01, 1.2
+# The perplexity of a new point's row is half of that of the fit, at most this.
+NEW_PERPLEXITY = 15.0
 
 
 @dataclass(frozen=True, eq=False)
 class ReferenceSource:
     """What a reference is built from: the parts of a fit, not copied."""
 
-    method: str
-    splits_neighbors: bool
-    metric: str
-    recall: float
-    dof: float
-    exaggeration: float
-    perplexity: float  # the default for new points
-    knob: PerLabel
-    labels: Labels | None  # the columns that have an effect
-    used: tuple[int, ...]  # which columns of the labels given these are
-    weights: PairWeights | None
+    settings: Settings
+    used: tuple[int, ...]  # which of the labels given have an effect
     features: Any  # in which neighbours were searched, or distances
     projection: Projection | None
     alignment: Alignment
 
     @property
+    def metric(self) -> str:
+        """The metric of the fit."""
+        return self.settings.metric
+
+    @property
     def n_points(self) -> int:
         """Number of points of the map."""
         return int(self.features.shape[0])
+
+    @property
+    def perplexity(self) -> float:
+        """The default for new points."""
+        usual = min(NEW_PERPLEXITY, self.settings.perplexity / 2)
+        return max(1.0, min(usual, LARGEST_SHARE * self.n_points))
+
+    def aligned(self) -> NDArray[np.floating] | None:
+        """Return the points among which other labels are searched; None: the features."""
+        labels = self.settings.effective.labels
+        codes = np.full(self.n_points, -1, np.int32) if labels is None else labels.combined.codes
+        return aligned_points(self.features, codes, self.alignment, self.metric)
 
 
 @dataclass
@@ -91,43 +95,30 @@ class LazyReference:
 
 def source_of(fit: Fit, given: Labels | None) -> ReferenceSource:
     """Return what new points need of a fit, with the labels as they were given."""
-    settings, effective = fit.settings, fit.settings.effective
-    columns = () if effective.labels is None else effective.labels.columns
-    places = () if given is None else given.columns
-    return ReferenceSource(
-        method=effective.method.name,
-        splits_neighbors=effective.method.splits_neighbors,
-        metric=settings.metric,
-        recall=settings.recall,
-        dof=settings.dof,
-        exaggeration=settings.schedule.exaggeration,
-        perplexity=new_perplexity(settings.perplexity, fit.points.shape[0]),
-        knob=effective.knob,
-        labels=effective.labels,
-        used=tuple(places.index(column) for column in columns),  # columns are equal if identical
-        weights=weights_of(settings),
-        features=fit.points,
-        projection=fit.projection,
-        alignment=fit.alignment,
-    )
+    labels, places = fit.settings.effective.labels, () if given is None else given.columns
+    columns = () if labels is None else labels.columns
+    used = tuple(places.index(column) for column in columns)  # columns are equal if identical
+    return ReferenceSource(fit.settings, used, fit.points, fit.projection, fit.alignment)
 
 
 def build_reference(
     source: ReferenceSource, embedding: NDArray[np.float32], diagnostics: Diagnostics, n_jobs: int
 ) -> Reference:
-    """Compute all that new points need."""
-    n = len(embedding)
-    columns = _columns(source, diagnostics)
-    combined = np.full(n, -1, np.int32) if source.labels is None else source.labels.combined.codes
-    features = index = None
-    if source.metric != "precomputed":
+    """Compute all that new points need, on points of the map that are treated as new."""
+    n, settings = len(embedding), source.settings
+    effective, weights = settings.effective, weights_of(settings)
+    columns = _columns(effective, weights, diagnostics, n)
+    splits = effective.method.splits_neighbors and bool(columns)
+    labels, features, index = effective.labels, None, None
+    combined = np.full(n, -1, np.int32) if labels is None else labels.combined.codes
+    if settings.metric != "precomputed":
         features = source.features
         index = SearchIndex(
             features,
-            stacked(columns if source.splits_neighbors else (), n),
-            metric=source.metric,
-            aligned=aligned_points(features, combined, source.alignment, source.metric),
-            recall=source.recall,
+            stacked(columns if splits else (), n),
+            metric=settings.metric,
+            aligned=source.aligned(),
+            recall=settings.recall,
             n_jobs=n_jobs,
         )
     reference = Reference(
@@ -136,35 +127,40 @@ def build_reference(
         columns=columns,
         used=source.used,
         combined=combined,
-        splits_neighbors=source.splits_neighbors and bool(columns),
+        splits_neighbors=splits,
         projection=source.projection,
         alignment=source.alignment,
-        fields=make_fields(embedding, source.weights, dof=source.dof, n_jobs=n_jobs),
+        fields=make_fields(embedding, weights, dof=settings.dof, n_jobs=n_jobs),
         index=index,
-        method=source.method,
-        metric=source.metric,
-        exaggeration=source.exaggeration,
+        method=effective.method.name,
+        metric=settings.metric,
+        exaggeration=settings.schedule.exaggeration,
         scale=1.0,
         perplexity=source.perplexity,
         far_distance=np.inf,
         calibrated={},
     )
-    return _calibrated(reference, source.features, n_jobs)
+    groups = reference.calibrate(source.features, source.perplexity, n_jobs)
+    nearest = np.concatenate([found.distances.min(axis=1) for found in groups])
+    far = FAR_FACTOR * float(np.quantile(nearest, 1 - FAR_SHARE))
+    scale = max(float(found.distances.max()) for found in groups) or 1.0
+    return replace(reference, far_distance=far, scale=scale)
 
 
-def _columns(source: ReferenceSource, diagnostics: Diagnostics) -> tuple[FittedColumn, ...]:
+def _columns(
+    settings: Settings, weights: PairWeights | None, diagnostics: Diagnostics, n: int
+) -> tuple[FittedColumn, ...]:
     """Return the label columns, as the method conditions on them."""
-    if source.labels is None:
-        return ()
-    n, columns = source.n_points, []
-    for c, (name, column) in enumerate(source.labels.by_name.items()):
+    labels = {} if settings.labels is None else settings.labels.by_name
+    columns = []
+    for c, (name, column) in enumerate(labels.items()):
         ones = np.ones(column.n_labels)
-        factor = None if source.weights is None else source.weights.columns[c]
+        factor = None if weights is None else weights.columns[c]
         columns.append(
             FittedColumn(
                 codes=column.codes,
                 counts=column.counts,
-                knob=source.knob[c] if source.knob else ones,
+                knob=settings.knob[c] if settings.knob else ones,
                 share=diagnostics.column_shares.get(name, np.zeros(n)),
                 matched=diagnostics.column_matched.get(name, np.ones(n)),
                 alpha=ones if factor is None else factor.alpha,
@@ -172,26 +168,3 @@ def _columns(source: ReferenceSource, diagnostics: Diagnostics) -> tuple[FittedC
             )
         )
     return tuple(columns)
-
-
-def _calibrated(reference: Reference, features: Any, n_jobs: int) -> Reference:
-    """Treat some points of the map as new: how far their neighbours are, and their weights."""
-    points = sampled(reference.n_points)
-    perplexity = reference.perplexity
-    maker = reference.maker(n_jobs)
-    codes, known = reference.codes[points], reference.aligned
-    aligned = None if known is None else known[points]
-    groups = list(
-        reference.find(
-            maker, features[points], codes, aligned, perplexity, own=points, n_jobs=n_jobs
-        )
-    )
-    nearest = np.concatenate([found.distances.min(axis=1) for _, found in groups])
-    usual = float(np.quantile(nearest, 1 - FAR_SHARE))
-    calibrated = {}
-    if maker.calibrated:
-        # Rows of a sparse graph differ in length: take those of the most usual one.
-        rows, neighbors = max(groups, key=lambda group: len(group[0]))
-        calibrated[perplexity] = maker.weights(neighbors, codes[rows], points[rows])
-    scale = max(float(found.distances.max()) for _, found in groups) or 1.0
-    return replace(reference, far_distance=FAR_FACTOR * usual, calibrated=calibrated, scale=scale)

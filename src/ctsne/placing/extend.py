@@ -24,15 +24,6 @@ from ctsne.settings import check_settings
 _PER_ENTRY = ("init", "align", "strength", "beta", "odds", "beta_low")
 
 
-def check_extendable(metric: str) -> None:
-    """Refuse a map of distances."""
-    if metric == "precomputed":
-        raise ValueError(
-            'extend needs features, but metric="precomputed" has only distances to the points of '
-            "the map, not those between new points; fit a new map, or use place"
-        )
-
-
 def start_extended(
     model: Any,
     reference: Reference,

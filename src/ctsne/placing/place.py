@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core.checks import check_matrix, check_names, check_same_rows, is_sparse
+from ctsne._core.checks import is_sparse
 from ctsne._core.messages import FarPointsWarning, warn
 from ctsne._core.progress import Report
 from ctsne.affinity.new_rows import Codes
-from ctsne.labels.columns import given_columns
 from ctsne.placing.align import Aligner
-from ctsne.placing.build import ReferenceSource
-from ctsne.placing.reference import Reference, RowGroup
-from ctsne.placing.request import Request, check_request
+from ctsne.placing.reference import Reference
+from ctsne.placing.request import Request
 
 # Up to this share of far points is expected of any data, and not worth a warning.
 EXPECTED_FAR = 0.02
@@ -58,11 +55,9 @@ class Placement:
     >>> from ctsne import ConditionalTSNE
     >>> from ctsne.datasets import make_synthetic
     >>> data = make_synthetic(300, random_state=0)
-    >>> model = ConditionalTSNE(n_iter=100, random_state=0)
-    >>> model = model.fit(data.X[:200], labels=data.known[:200])
-    >>> placed = model.place(data.X[200:], labels=data.known[200:])
-    >>> placed.embedding.shape, bool(placed.far.mean() < 0.02)
-    ((100, 2), True)
+    >>> model = ConditionalTSNE(method="tsne", n_iter=100, random_state=0).fit(data.X[:200])
+    >>> list(model.place(data.X[200:]).diagnostics())
+    ['distance', 'far', 'perplexity', 'largest_weight']
     """
 
     embedding: NDArray[np.float32]
@@ -79,42 +74,13 @@ class Placement:
         return f"<Placement of {len(self.embedding)} points, {far}>"
 
     def diagnostics(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays other than ``embedding``, without those that are None.
-
-        Examples
-        --------
-        >>> from ctsne import ConditionalTSNE
-        >>> from ctsne.datasets import make_synthetic
-        >>> data = make_synthetic(300, random_state=0)
-        >>> model = ConditionalTSNE(method="tsne", n_iter=100, random_state=0).fit(data.X[:200])
-        >>> list(model.place(data.X[200:]).diagnostics())
-        ['distance', 'far', 'perplexity', 'largest_weight']
-        """
+        """Return the arrays other than ``embedding``, without those that are None."""
         names = ("distance", "far", *_PER_POINT)
         values = {name: getattr(self, name) for name in names}
         return {name: array for name, array in values.items() if array is not None}
 
 
 _PER_POINT = ("perplexity", "other_share", "matched", "largest_weight")
-
-
-def check_points(
-    model: Any,
-    source: ReferenceSource | Reference,
-    X: Any,
-    labels: Any,
-    aligned: Any = None,
-    perplexity: Any = None,
-) -> Request:
-    """Check new points for a fitted model, and for the map that it has."""
-    check_is_fitted(model)
-    matrix = check_matrix(X, least=1)
-    check_names(X)
-    validate_data(model, X, reset=False, skip_check_array=True)
-    for column in given_columns(labels):
-        check_same_rows(X, column)
-    check_same_rows(X, aligned, argument="aligned")
-    return check_request(matrix, labels, aligned, perplexity, source=source, known=model.labels_)
 
 
 def place(
@@ -126,8 +92,7 @@ def place(
     after_part: Report | None = None,
 ) -> Placement:
     """Place checked points, some at a time; report the share that is done after each part."""
-    matrix, codes = request.matrix, request.codes
-    m = matrix.shape[0]
+    matrix, codes, m = request.matrix, request.codes, request.matrix.shape[0]
     embedding = np.empty((m, reference.embedding.shape[1]), np.float32)
     distance = np.empty(m, np.float32)
     kept: dict[str, NDArray[np.float32]] = {}
@@ -136,34 +101,30 @@ def place(
     for part in _blocks(matrix):
         features = new_features(reference, matrix[part], n_jobs)
         moved = aligner.moved(features, codes[part], combined[part], part)
-        for found in reference.rows(features, codes[part], moved, request.perplexity, n_jobs):
-            points = found.points + part.start
-            placed = reference.place(found, codes[points], combined[points], n_jobs)
-            embedding[points] = placed
-            distance[points] = found.neighbors.distances.min(axis=1)
-            _keep(kept, points, found, m)
+        given = features, codes[part], moved, request.perplexity, n_jobs
+        for some, found, made in reference.rows(*given):
+            points = some + part.start
+            labels = codes[points], combined[points]
+            embedding[points] = reference.place(found, made.rows, *labels, n_jobs)
+            distance[points] = found.distances.min(axis=1)
+            for name in _PER_POINT:
+                values = getattr(made, name)
+                if values is not None:
+                    kept.setdefault(name, np.empty(m, np.float32))[points] = values
         if after_part is not None:
             after_part(part.stop / m)
     far = distance > reference.far_distance
     count = int(far.sum())
     if count > EXPECTED_FAR * m:
+        has = "has" if count == 1 else "have"
         warn(
-            f"{count} of {m} new points {'has' if count == 1 else 'have'} no neighbour in the map "
-            "closer than "
+            f"{count} of {m} new points {has} no neighbour in the map closer than "
             f"{reference.far_distance:.3g}; their positions mean little (see 'far' of place)"
             f"{far_hint(count, m)}",
             FarPointsWarning,
         )
-    return Placement(
-        embedding=embedding,
-        distance=distance,
-        far=far,
-        far_distance=reference.far_distance,
-        perplexity=kept["perplexity"],
-        other_share=kept.get("other_share"),
-        matched=kept.get("matched"),
-        largest_weight=kept["largest_weight"],
-    )
+    per_point: dict[str, Any] = {name: kept.get(name) for name in _PER_POINT}
+    return Placement(embedding, distance, far, reference.far_distance, **per_point)
 
 
 def far_hint(far: int, m: int) -> str:
@@ -190,7 +151,7 @@ def collected_shifts(
         if name in shifts
     }
     aligner = Aligner(reference, request.aligned, known, n_jobs)
-    if aligner.needs_new_labels(combined):
+    if aligner.new_labels(combined):
         for part in _blocks(request.matrix):
             aligner.collect(new_features(reference, request.matrix[part], n_jobs), combined[part])
     return aligner
@@ -204,15 +165,6 @@ def new_features(reference: Reference, matrix: Any, n_jobs: int) -> Any:
         return reference.projection(matrix, n_jobs=n_jobs)
     dense = matrix.toarray() if is_sparse(matrix) else matrix
     return np.ascontiguousarray(dense, reference.features.dtype)
-
-
-def _keep(
-    kept: dict[str, NDArray[np.float32]], points: NDArray[np.int64], found: RowGroup, m: int
-) -> None:
-    for name in _PER_POINT:
-        values = getattr(found.rows, name)
-        if values is not None:
-            kept.setdefault(name, np.empty(m, np.float32))[points] = values
 
 
 def new_label_shifts(

@@ -21,21 +21,10 @@ from ctsne.neighbors.index import SearchIndex
 from ctsne.neighbors.points import unit_rows
 from ctsne.neighbors.precomputed import read_new_points
 
-# Perplexity of a new point's row: half of that of the fit, at most this. The largest, as a share of
-# the points of the map.
-NEW_PERPLEXITY = 15.0
+# The largest perplexity of a new point's row, as a share of the points of the map.
 LARGEST_SHARE = 1 / 3
 # Points of the map that are treated as new ones, to calibrate weights and to know usual distances.
 CALIBRATION_POINTS = 2000
-
-
-@dataclass(frozen=True, eq=False)
-class RowGroup:
-    """New points with rows of equal length: their numbers, lists and rows."""
-
-    points: NDArray[np.int64]
-    neighbors: Neighbors
-    rows: NewRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +50,8 @@ class Reference:
     calibrated: dict[float, list[Floats]]  # weights on other labels, by perplexity
 
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            entry.name: getattr(self, entry.name) for entry in fields(self)
-        }  # not what is cached
+        # Not what is cached.
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     @property
     def n_points(self) -> int:
@@ -104,21 +92,23 @@ class Reference:
 
     def rows(
         self, features: Any, codes: Codes, aligned: Any, perplexity: float, n_jobs: int
-    ) -> Iterator[RowGroup]:
-        """Find the neighbours of new points and weigh them."""
+    ) -> Iterator[tuple[NDArray[np.int64], Neighbors, NewRows]]:
+        """Yield numbers, lists and rows of new points, those with rows of equal length together."""
         maker = self.maker(n_jobs)
         codes = codes if self.splits_neighbors else codes[:, :0]
-        weights = self.calibrated.get(perplexity, [])
-        if maker.calibrated and not weights:
-            weights = self._calibrate(maker, perplexity, n_jobs)
+        if maker.calibrated and perplexity not in self.calibrated and self.features is not None:
+            self.calibrate(self.features, perplexity, n_jobs)
+        # The distances between points of a map of distances are not kept.
+        usual = next(iter(self.calibrated.values()), [])
+        weights = self.calibrated.get(perplexity, usual)
         for points, found in self.find(maker, features, codes, aligned, perplexity, n_jobs=n_jobs):
-            yield RowGroup(points, found, maker.rows(found, codes[points], weights, perplexity))
+            yield points, found, maker.rows(found, codes[points], weights, perplexity)
 
     def place(
-        self, found: RowGroup, codes: Codes, combined: Codes, n_jobs: int
+        self, found: Neighbors, rows: Any, codes: Codes, combined: Codes, n_jobs: int
     ) -> NDArray[np.float32]:
-        """Return the places of new points with these labels."""
-        indices, rows = found.neighbors.indices, found.rows.rows
+        """Return the places of new points with these lists, rows and labels."""
+        indices = found.indices
         n_known = len(self.fields.grid_of) - 1
         numbers = np.where(combined < n_known, combined, -1)
         out = self._places.place(indices, rows, numbers, n_jobs=n_jobs)
@@ -166,47 +156,26 @@ class Reference:
         n_jobs: int,
     ) -> Iterator[tuple[NDArray[np.int64], Neighbors]]:
         """Yield the lists of new points, those of equal length together."""
-        n = self.n_points if own is None else self.n_points - 1
-        lengths = maker.lengths(codes, perplexity, n)
+        lengths = maker.lengths(codes, perplexity, self.n_points - (own is not None))
+        wanted: dict[str, Any] = {"lengths": lengths, "patterns": maker.patterns, "own": own}
         if self.index is None:
-            yield from read_new_points(
-                features,
-                codes,
-                self.codes,
-                lengths=lengths,
-                patterns=maker.patterns,
-                scale=self.scale,
-                own=own,
-            )
-            return
-        found = self.index.find(
-            features,
-            codes,
-            lengths=lengths,
-            patterns=maker.patterns,
-            aligned=aligned,
-            own=own,
-            n_jobs=n_jobs,
-        )
-        yield np.arange(len(codes)), found
+            yield from read_new_points(features, codes, self.codes, scale=self.scale, **wanted)
+        else:
+            found = self.index.find(features, codes, aligned=aligned, n_jobs=n_jobs, **wanted)
+            yield np.arange(len(codes)), found
 
-    def _calibrate(self, maker: RowMaker, perplexity: float, n_jobs: int) -> list[Floats]:
-        """Calibrate weights for a perplexity, on points of the map."""
-        if self.features is None:  # the distances between points of the map are not kept
-            return next(iter(self.calibrated.values()))
-        points = sampled(self.n_points)
+    def calibrate(self, features: Any, perplexity: float, n_jobs: int) -> list[Neighbors]:
+        """Find the neighbours of points of the map as of new ones, to calibrate weights on them."""
+        points = np.sort(np.random.default_rng(0).permutation(self.n_points)[:CALIBRATION_POINTS])
         aligned = None if self.aligned is None else self.aligned[points]
-        features, codes = self.features[points], self.codes[points]
-        ((_, found),) = self.find(
-            maker, features, codes, aligned, perplexity, own=points, n_jobs=n_jobs
-        )
-        self.calibrated[perplexity] = maker.weights(found, codes, points)
-        return self.calibrated[perplexity]
-
-
-def new_perplexity(fitted: float, n: int) -> float:
-    """Return the default perplexity for new points, given that of the fit of n points."""
-    return max(1.0, min(NEW_PERPLEXITY, fitted / 2, LARGEST_SHARE * n))
+        maker, codes = self.maker(n_jobs), self.codes[points]
+        given = maker, features[points], codes, aligned, perplexity
+        groups = list(self.find(*given, own=points, n_jobs=n_jobs))
+        if maker.calibrated:
+            # Rows of a sparse graph differ in length: take those of the most usual one.
+            rows, found = max(groups, key=lambda group: len(group[0]))
+            self.calibrated[perplexity] = maker.weights(found, codes[rows], points[rows])
+        return [found for _, found in groups]
 
 
 def aligned_points(
@@ -224,8 +193,3 @@ def stacked(columns: tuple[FittedColumn, ...], n: int) -> Codes:
     if not columns:
         return np.zeros((n, 0), np.int32)
     return np.ascontiguousarray(np.stack([column.codes for column in columns], axis=1), np.int32)
-
-
-def sampled(n: int) -> NDArray[np.int64]:
-    """Return the points of the map that are treated as new ones."""
-    return np.sort(np.random.default_rng(0).permutation(n)[:CALIBRATION_POINTS])

@@ -8,11 +8,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
 
-from ctsne._core.checks import check_directions, check_matrix, check_number, is_sparse
+from ctsne._core.checks import (
+    check_directions,
+    check_matrix,
+    check_names,
+    check_number,
+    check_same_rows,
+    is_sparse,
+)
 from ctsne._core.messages import NoLabelsWarning, label_text, quoted, warn
 from ctsne.affinity.new_rows import Codes
 from ctsne.labels import UNNAMED, Column, Labels, combine_columns, encode_labels
+from ctsne.labels.columns import given_columns
 from ctsne.placing.build import ReferenceSource
 from ctsne.placing.reference import LARGEST_SHARE, Reference
 
@@ -29,21 +38,26 @@ class Request:
 
 
 def check_request(
-    matrix: Any,
-    labels: Any,
-    aligned: Any,
-    perplexity: Any,
-    *,
+    model: Any,
     source: ReferenceSource | Reference,
-    known: Labels | None,
+    X: Any,
+    labels: Any,
+    aligned: Any = None,
+    perplexity: Any = None,
 ) -> Request:
-    """Return new points in the form that :func:`place` takes, or refuse them."""
+    """Check new points for a fitted model, and for the map that it has."""
+    matrix = check_matrix(X, least=1)
+    check_names(X)
+    validate_data(model, X, reset=False, skip_check_array=True)
+    for column in given_columns(labels):
+        check_same_rows(X, column)
+    check_same_rows(X, aligned, argument="aligned")
     if source.metric == "cosine":
         check_directions(matrix)
     if source.metric == "precomputed":
         _check_distances(matrix, source.n_points)
     m = matrix.shape[0]
-    codes, names = check_new_labels(labels, known, source.used, m)
+    codes, names = check_new_labels(labels, model.labels_, source.used, m)
     number = source.perplexity
     if perplexity is not None:
         number = check_number(perplexity, "perplexity", low=1)
@@ -112,10 +126,8 @@ def check_new_labels(
     Missing labels are -1; labels that the map does not have get further codes, in the order of the
     names. These are returned only for one column.
     """
-    if labels is None:
-        return np.full((m, len(used)), -1, np.int32), ()
-    given = encode_labels(labels, n=m).without_unused()
-    if known is None or not used:
+    given = None if labels is None else encode_labels(labels, n=m).without_unused()
+    if given is None or known is None or not used:
         return np.full((m, len(used)), -1, np.int32), ()
     columns = _matching(given, known)
     made = [_codes(columns[place], known.columns[place]) for place in used]
@@ -165,8 +177,6 @@ def _codes(given: Column, known: Column) -> tuple[Codes, tuple[Any, ...]]:
     new: list[Any] = []
     for name in given.names:
         found = [by_value[name]] if name in by_value else by_text.get(label_text(name), [])
-        if len(found) != 1:
-            found = [known.n_labels + len(new)]
-            new.append(name)
-        codes += found
+        new += [name] * (len(found) != 1)
+        codes.append(found[0] if len(found) == 1 else known.n_labels + len(new) - 1)
     return np.append(np.array(codes, np.int32), np.int32(-1))[given.codes], tuple(new)

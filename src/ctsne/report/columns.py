@@ -35,13 +35,10 @@ class PageColumn:
     limits: tuple[float, float] | None = None  # of the scale; by default those of the numbers
     about: str = ""  # how to read it
 
-    def pack(
-        self, rows: NDArray[np.int64], embedding: NDArray[Any] | None = None
-    ) -> tuple[dict[str, Any], NDArray[Any]]:
+    def pack(self, rows: NDArray[np.int64]) -> tuple[dict[str, Any], NDArray[Any]]:
         """Return facts, and the rows' codes or steps of the scale from 1; 0 is missing.
 
-        A label takes one byte for each row (two from 256 labels on), a number two. Labels that are
-        neighbours in the map ``embedding`` get different colours.
+        A label takes one byte for each row (two from 256 labels on), a number two.
         """
         facts: dict[str, Any] = {"name": self.name, "group": self.group, "about": self.about}
         if self.numbers is not None:
@@ -57,7 +54,7 @@ class PageColumn:
         facts |= {"kind": "labels" if self.colored else "texts", "missing": int(counts[0])}
         facts |= {"labels": [short_text(name) for name in names], "all": labels.n_labels}
         if self.colored:
-            colors = palette(labels, embedding)
+            colors = palette(labels)
             facts["colors"] = [colors[name] for name in names]
             facts["counts"] = counts[1:][used].tolist()
         return facts, lookup[codes]

@@ -1,7 +1,8 @@
-"""What a page shows, as plain data; and a sweep, a model or placed points turned into it."""
+"""What a page shows, as plain data; and a sweep or a model turned into it."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,21 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ctsne._core.messages import did_you_mean, label_text, quoted, shown
+from ctsne._core.messages import did_you_mean, quoted, shown
 from ctsne._core.vocabulary import of_column
 from ctsne.estimator import ConditionalTSNE
 from ctsne.fit.summary import point_diagnostics
 from ctsne.labels import Column, encode_column
 from ctsne.methods import METHODS, is_used
-from ctsne.pl.palette import MISSING, REFERENCE
-from ctsne.placing.place import Placement
 from ctsne.report.columns import MATCHED, PageColumn, matched_column, read_column, read_feature
 from ctsne.settings import DEFAULTS
 from ctsne.sweep import Line, SweepResult, SweptMap
+from ctsne.sweep.choice import choose_maps
 from ctsne.sweep.grid import IRRELEVANT, plain_value
-
-# Columns that every page of placed points has.
-PLACED, DISTANCE = "near or far", "distance to map"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,16 +62,14 @@ class PageData:
     title: str = ""
     columns: Sequence[PageColumn] = ()
     known: Sequence[str] = ()  # names of the columns that were factored out
-    other: str | None = None  # the column to look for
+    other: Sequence[str] = ()  # names of the columns to look for
     names: Any = None  # of the points
-    # Numbers of the maps to choose from, by line, strength and seed, and the mixing to reach.
-    choices: Sequence[Sequence[Sequence[int]]] = ()
-    targets: Mapping[str, float] = field(default_factory=dict)
+    targets: Mapping[str, float] = field(default_factory=dict)  # mixing to reach
+    # Lists of targets by column, and for each of their products the suggested map and the reason;
+    # None if there is nothing to choose by.
+    suggestions: tuple[list[list[float]], list[tuple[int, str]]] | None = None
     single: bool = True  # one map, so nothing to choose
     sampled_from: int | None = None
-    missing: tuple[str, str] = ("missing", MISSING)  # text and colour of points without a label
-    placed: Mapping[str, float] | None = None  # counts of placed points
-    above: NDArray[np.bool_] | None = None  # points drawn last, and kept in a sample
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -96,7 +91,7 @@ def read_page(
     *,
     columns: Any,
     known: str | Sequence[str] | None,
-    other: str | None,
+    other: str | Sequence[str] | None,
     features: Any,
     mixing: float | Mapping[str, float],
     names: Any,
@@ -120,7 +115,7 @@ def read_page(
     n, _ = page.shape
     _check_names(names, n, f"the maps have {n} points")
     read = [
-        read_column(name, values, n=n, as_labels=name in (*page.known, page.other))
+        read_column(name, values, n=n, as_labels=name in (*page.known, *page.other))
         for name, values in chosen.items()
     ]
     read += [read_feature(*item, n=n) for item in _by_name(features, "features").items()]
@@ -143,10 +138,10 @@ def _read_sweep(
 
     lines = result.lines()
     line_of = {id(swept): line for line in lines for swept in line.maps}
-    try:
-        choices = [[indices(group) for group in line] for line in result.candidates()]
-    except ValueError:  # mixing cannot be measured: a single label
-        choices = []
+    targets, suggestions = result.targets(mixing), None
+    with contextlib.suppress(ValueError):  # mixing cannot be measured: a single label
+        axes, chosen = choose_maps(result.candidates(), targets, result.hidden)
+        suggestions = axes, [(place[id(found.map)], found.reason) for found in chosen]
     page = PageData(
         [_swept_map(swept, line_of.get(id(swept)), result.estimator) for swept in result.maps],
         [
@@ -154,9 +149,9 @@ def _read_sweep(
             for line in lines
         ],
         known=() if result.labels is None else result.labels.names,
-        other=None if result.other is None else result.other.names[0],
-        choices=choices,
-        targets=result.targets(mixing),
+        other=() if result.other is None else result.other.names,
+        targets=targets,
+        suggestions=suggestions,
         single=False,
         sampled_from=result.sampled_from,
     )
@@ -210,76 +205,28 @@ def _read_model(model: ConditionalTSNE) -> tuple[PageData, dict[str, Column]]:
     return PageData([made], [PageLine(title, model.method, [0])], known=tuple(labels)), labels
 
 
-def read_placed(
-    placed: Placement,
-    positions: NDArray[np.floating],
-    *,
-    columns: Any,
-    names: Any,
-    title: str,
-    provenance: Any,
-) -> PageData:
-    """Turn placed points into a page, above those of the reference, which have no labels."""
-    n, m = len(positions), len(placed.embedding)
-    given = _by_name(columns, "columns")
-    for name in given:
-        if name in (PLACED, DISTANCE):
-            raise ValueError(f"columns: {shown(name)} cannot be the name of a column here")
-
-    def of_all(labels: Column) -> Column:
-        codes = np.concatenate([np.full(n, -1, np.int32), labels.codes])
-        return Column(codes, labels.names, labels.counts)
-
-    chosen: dict[str, Any] = {
-        name: of_all(encode_column(values, n=m, argument=f"columns[{name!r:.60}]"))
-        for name, values in given.items()
-    }
-    chosen[PLACED] = of_all(encode_column(np.where(placed.far, "far", "near")))
-    chosen[DISTANCE] = np.concatenate([np.full(n, np.nan), placed.distance])
-    known = next(iter(chosen))
-    _check_names(names, m, f"{m} points were placed")
-    own = [f"placed {row}" for row in range(m)] if names is None else list(map(label_text, names))
-    whole = np.concatenate([positions, placed.embedding]).astype(np.float32)
-    counts = {"points": m, "reference": n, "far": int(placed.far.sum())}
-    return PageData(
-        [PageMap("Placed points above the reference", whole)],
-        [PageLine("t-SNE", "tsne", [0])],
-        title,
-        [
-            read_column(name, values, n=n + m, as_labels=name == known)
-            for name, values in chosen.items()
-        ],
-        [known],
-        names=[f"reference {row}" for row in range(n)] + own,
-        missing=("reference", REFERENCE),
-        placed=counts | {"limit": float(placed.far_distance)},
-        above=np.arange(n + m) >= n,
-        provenance=_plain_provenance(provenance),
-    )
-
-
 def _choose_columns(
     page: PageData,
     labels: Mapping[str, Column],
     given: dict[str, Any],
     known: str | Sequence[str] | None,
-    other: str | None,
+    other: str | Sequence[str] | None,
 ) -> tuple[PageData, dict[str, Any]]:
-    """Name the columns that were factored out and the one to look for; return all to show."""
+    """Name the columns that were factored out and those to look for; return all to show."""
+    hidden = [other] if isinstance(other, str) else list(other or ())
     if known is None:
         alias = _names_given(page, labels, given)
         factored = [alias.get(name, name) for name in page.known]
         if not factored and not page.single:
             raise ValueError("known must name the columns that were factored out, got None")
-        if other is None and page.other is not None:
-            other = alias.get(page.other, page.other)
+        hidden = hidden or [alias.get(name, name) for name in page.other]
         given = {**{alias.get(name, name): column for name, column in labels.items()}, **given}
     else:
         factored = [known] if isinstance(known, str) else list(known)
         if not factored:
             raise ValueError("known must name at least one of the columns, got an empty list")
     wanted = [("known", name) for name in factored]
-    for argument, name in wanted if other is None else [*wanted, ("other", other)]:
+    for argument, name in [*wanted, *(("other", name) for name in hidden)]:
         if name in labels and name not in given:
             given[name] = labels[name]
         if name not in given:
@@ -287,16 +234,17 @@ def _choose_columns(
                 f"{argument} must be one of the columns ({quoted(given)}), got "
                 f"{shown(name)}{did_you_mean(name, given)}"
             )
-    return replace(page, known=factored, other=other), given
+    return replace(page, known=factored, other=hidden), given
 
 
 def _names_given(
     page: PageData, labels: Mapping[str, Column], given: Mapping[str, Any]
 ) -> dict[str, str]:
     """Return the names under which labels of the result are among the columns given."""
-    one = page.known if len(page.known) == 1 else ()  # measures have the names of several
+    # Measures have the names of several.
+    ones = {names[0] for names in (page.known, page.other) if len(names) == 1}
     found = {}
-    for own in labels.keys() & {*one, page.other} - given.keys():
+    for own in labels.keys() & ones - given.keys():
         name = next((name for name in given if _is_same(labels[own], given[name])), None)
         if name is not None:
             found[own] = name

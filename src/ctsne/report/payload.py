@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from ctsne._core.vocabulary import chosen_by, measure_about, measure_title
 from ctsne.affinity.result import DOMINATED
-from ctsne.pl.palette import METHOD_COLORS, measure_colors
+from ctsne.pl.palette import METHOD_COLORS, MISSING, measure_colors
 from ctsne.report.columns import MOST_LABELS, short_text
 from ctsne.report.data import PageData, PageMap
-from ctsne.sweep.choice import SEED_NOISE
 
 # As many as browsers draw at once.
 MOST_POINTS = 500_000
@@ -57,7 +56,7 @@ def build_payload(
     reference = min(page.lines, key=lambda line: line.method != "tsne").maps[0]
     columns, maps = [], []
     for number, column in enumerate(page.columns):
-        facts, values = column.pack(rows, page.maps[reference].embedding)
+        facts, values = column.pack(rows)
         columns.append(facts)
         arrays[f"column-{number}"] = values
     for number, made in enumerate(page.maps):
@@ -66,7 +65,6 @@ def build_payload(
         arrays.update((f"map-{number}-{name}", values) for name, values in packed.items())
     order = [column.name for column in page.columns]
     diagnosed = {name for made in page.maps for name in made.diagnostics}
-    missing_text, missing_color = page.missing
     names = None if page.names is None else list(page.names)
     facts = {
         "title": page.title,
@@ -77,10 +75,8 @@ def build_payload(
         "single": page.single,
         "targets": list(page.targets.items()),
         "known": [order.index(name) for name in page.known],
-        "other": None if page.other is None else order.index(page.other),
-        "missingColor": missing_color,
-        "missingText": missing_text,
-        "seedNoise": SEED_NOISE,
+        "other": [order.index(name) for name in page.other],
+        "missingColor": MISSING,
         "columns": columns,
         "diagnostics": [
             {"key": key, "name": name, "digits": digits, "about": about}
@@ -89,12 +85,21 @@ def build_payload(
         ],
         "maps": maps,
         "lines": [{**vars(line), "color": METHOD_COLORS[line.method]} for line in page.lines],
-        "choices": page.choices,
+        "suggestions": _pack_suggestions(page),
         "reference": reference,
         "measures": _describe_measures(page),
         "names": None if names is None else [short_text(names[row]) for row in rows.tolist()],
     }
-    return facts | ({} if page.placed is None else {"placed": page.placed}), arrays
+    return facts, arrays
+
+
+def _pack_suggestions(page: PageData) -> dict[str, Any] | None:
+    """Return the table of suggestions, with every answer once."""
+    if page.suggestions is None:
+        return None
+    axes, chosen = page.suggestions
+    answers = list(dict.fromkeys(chosen))
+    return {"axes": axes, "chosen": [answers.index(own) for own in chosen], "answers": answers}
 
 
 def _pack_map(
@@ -152,13 +157,12 @@ def scale_size(n: int) -> int:
 def choose_rows(page: PageData, wanted: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     """Return the points to show, in random order so that no label lies above all others.
 
-    Up to half of a sample are the points ``wanted``, or drawn above others, and one of every label.
+    Up to half of a sample are the points ``wanted``, and one of every label.
     """
     n, _ = page.shape
     rows = np.random.default_rng(0).permutation(n)
     if n > most:
-        required = np.unique(wanted if page.above is None else np.flatnonzero(page.above))
-        required = required[: most // 2]
+        required = np.unique(wanted)[: most // 2]
         for column in sorted(page.columns, key=lambda column: column.name not in page.known):
             if column.labels is None:
                 continue
@@ -169,12 +173,12 @@ def choose_rows(page: PageData, wanted: NDArray[np.int64], most: int) -> NDArray
         rest = ~np.isin(rows, required)
         taken = np.cumsum(rest) <= most - len(required)
         rows = rows[~rest | taken]
-    return rows if page.above is None else rows[np.argsort(page.above[rows], kind="stable")]
+    return rows
 
 
 def _describe_measures(page: PageData) -> list[dict[str, Any]]:
     """Describe the measures that some map has, those to choose by first."""
-    names = (page.known[0] if page.known else "the label", page.other or "the other label")
+    names = (*page.known[:1], "the label")[0], (*page.other[:1], "the other label")[0]
     labels = [short_text(name, _LONGEST_NAME) for name in names]
     there = list(dict.fromkeys(name for made in page.maps for name in made.measures))
     chosen = chosen_by(there)

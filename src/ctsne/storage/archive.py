@@ -26,7 +26,7 @@ VERSION = 1
 # Names of a million labels fit; reading more text than this is not worth the memory.
 _MOST_TEXT = 2**26
 _MOST_MEMBERS = 100_000
-_NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*")
+_NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*\.npy")
 # Arrays begin at a multiple of this many bytes, as NumPy aligns its own files.
 _ALIGNED = 64
 # A field that programs for ZIP files skip: identifier and length, then the padding.
@@ -100,11 +100,8 @@ def read_archive(source: Path, kind: str) -> dict[str, Any]:
         if not zipfile.is_zipfile(file):
             raise ValueError("it is another kind of file, or its end is missing")
         text = f"{kind}.json"
-        members = _members(file, text)
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        places = {name: (_begin(mapped, entry, end), end) for name, (entry, end) in members.items()}
-        for name, (begin, end) in places.items():
-            _check_sum(mapped, begin, end, members[name][0])
+        places = _members(file, mapped, text)
         content = _parsed(mapped[slice(*places.pop(text))], kind)
         for name, place in places.items():
             _insert(content, name.removesuffix(".npy"), _array(mapped, *place, name))
@@ -121,55 +118,40 @@ def _insert(tree: Any, name: str, array: NDArray[Any]) -> None:
     tree[last] = array
 
 
-def _members(file: Any, text: str) -> dict[str, tuple[zipfile.ZipInfo, int]]:
-    """Return the members, which must follow each other without gaps, and where each ends."""
+def _members(file: Any, mapped: mmap.mmap, text: str) -> dict[str, tuple[int, int]]:
+    """Return where each member begins and ends; headers and checksums must agree, without gaps."""
     with zipfile.ZipFile(file) as archive:
-        entries, end = archive.infolist(), archive.start_dir
-        if archive.comment:
-            raise ValueError("it has a comment")
-    if len(entries) > _MOST_MEMBERS:
-        raise ValueError(f"it has {len(entries)} members")
+        entries, last, comment = archive.infolist(), archive.start_dir, archive.comment
     names = [entry.filename for entry in entries]
-    if names[:1] != [text] or len(set(names)) < len(names):
+    few = len(set(names)) == len(names) <= _MOST_MEMBERS
+    if names[:1] != [text] or not few or comment or entries[0].header_offset != 0:
         raise ValueError(f"its members must be {text} and arrays, got {quoted(names, most=4)}")
-    for entry in entries:
-        name = entry.filename.removesuffix(".npy")
-        if entry.filename != text and (name == entry.filename or not _NAME.fullmatch(name)):
-            raise ValueError(f"it has an unknown member {shown(entry.filename)}")
-        plain = entry.compress_type == zipfile.ZIP_STORED and not entry.flag_bits
-        if not plain or entry.file_size != entry.compress_size:
-            raise ValueError(f"its member {shown(entry.filename)} is compressed or encrypted")
-    begins = [entry.header_offset for entry in entries]
-    ends = [*begins[1:], end]
-    if begins[0] != 0 or any(a >= b for a, b in zip(begins, ends, strict=True)):
-        raise ValueError("its members overlap or are not in order")
-    return {name: (entry, stop) for name, entry, stop in zip(names, entries, ends, strict=True)}
-
-
-def _begin(mapped: mmap.mmap, entry: zipfile.ZipInfo, end: int) -> int:
-    """Return where the data of a member begin; its own header must agree with the directory."""
-    what = f"the header of its member {shown(entry.filename)} is damaged"
-    start = entry.header_offset + _LOCAL.size
-    if start > end:
-        raise ValueError(what)
-    head = _LOCAL.unpack_from(mapped, entry.header_offset)
-    mark, flags, kind, name_length, extra_length = head[0], head[2], head[3], head[-2], head[-1]
-    name = mapped[start : start + name_length]
-    begin = start + name_length + extra_length
-    if mark != b"PK\3\4" or flags or kind or name != entry.filename.encode():
-        raise ValueError(what)
-    if begin + entry.file_size != end or begin % _ALIGNED:
-        raise ValueError(f"{what}: its size does not fit")
-    return int(begin)
-
-
-def _check_sum(mapped: mmap.mmap, begin: int, end: int, entry: zipfile.ZipInfo) -> None:
-    found = 0
-    with memoryview(mapped) as view:
-        for start in range(begin, end, _BLOCK):
-            found = zlib.crc32(view[start : min(end, start + _BLOCK)], found)
-    if found != entry.CRC:
-        raise ValueError(f"the checksum of {entry.filename} does not match, so the file is damaged")
+    places = {}
+    ends = [*(entry.header_offset for entry in entries[1:]), last]
+    for entry, end in zip(entries, ends, strict=True):
+        name, offset = entry.filename, entry.header_offset
+        if name != text and not _NAME.fullmatch(name):
+            raise ValueError(f"it has an unknown member {shown(name)}")
+        if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits:
+            raise ValueError(f"its member {shown(name)} is compressed or encrypted")
+        start = offset + _LOCAL.size
+        head = _LOCAL.unpack_from(mapped, offset) if start <= end <= len(mapped) else (b"",) * 11
+        mark, flags, kind, name_length, extra_length = head[0], head[2], head[3], *head[-2:]
+        if mark != b"PK\3\4" or flags or kind:
+            raise ValueError(f"the header of its member {shown(name)} is damaged")
+        begin = start + name_length + extra_length
+        same = mapped[start : start + name_length] == name.encode()
+        size = end - begin
+        if not same or begin % _ALIGNED or not size == entry.file_size == entry.compress_size:
+            raise ValueError(f"the header of its member {shown(name)} does not fit")
+        found = 0
+        with memoryview(mapped) as view:
+            for place in range(begin, end, _BLOCK):
+                found = zlib.crc32(view[place : min(end, place + _BLOCK)], found)
+        if found != entry.CRC:
+            raise ValueError(f"the checksum of {name} does not match, so the file is damaged")
+        places[name] = (begin, end)
+    return places
 
 
 def _parsed(text: bytes, kind: str) -> dict[str, Any]:

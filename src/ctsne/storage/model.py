@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,47 +100,10 @@ _MODEL = {
         "index": (None, {str: object}),  # checked by the index
     },
 }
+# Results in the record that are attributes of a model.
+_FOUND = ("kl_divergence", "n_iter", "strength", "beta", "mixing")
 # What the record of a model must say about the fit, besides what depends on the method.
 _RESULTS = {"kl_divergence": Number(), "n_iter": COUNT, "recall": Number(0, 1), "alignment": str}
-
-
-@dataclass(frozen=True, eq=False)
-class ModelState:
-    """Everything of a fitted model that its file keeps."""
-
-    record: Record  # the parameters, with their arrays, and what the fit has found
-    labels: Labels | None
-    diagnostics: Diagnostics
-    reference: Reference
-    n_features: int
-    feature_names: tuple[str, ...] | None  # of the data frame that it was fitted to
-
-
-def state_of(model: Any, reference: Reference, record: Record) -> ModelState:
-    """Return what a file keeps of a fitted estimator."""
-    names = getattr(model, "feature_names_in_", None)
-    return ModelState(
-        replace(record, parameters=model.get_params(deep=False), results=fit_results(model)),
-        model.labels_,
-        model.diagnostics_,
-        reference,
-        int(model.n_features_in_),
-        None if names is None else tuple(map(str, names)),
-    )
-
-
-def restore_attributes(model: Any, state: ModelState) -> None:
-    """Give an estimator the public attributes of a fit."""
-    found = state.record.results
-    model.embedding_, model.labels_ = state.reference.embedding, state.labels
-    model.diagnostics_, model.n_features_in_ = state.diagnostics, state.n_features
-    model.kl_divergence_, model.n_iter_ = found["kl_divergence"], found["n_iter"]
-    for name in ("strength", "beta", "mixing"):
-        setattr(model, f"{name}_", found.get(name))
-    if "procrustes" in found:
-        model.procrustes_ = found["procrustes"]
-    if state.feature_names is not None:
-        model.feature_names_in_ = np.array(state.feature_names, object)
 
 
 def check_model_output(path: object) -> Path:
@@ -153,13 +116,16 @@ def check_model_input(path: object) -> Path:
     return check_input(check_path(path, "path"), (MODEL_SUFFIX,))
 
 
-def write_model(path: object, state: ModelState) -> None:
-    """Write a model file, whole or not at all; equal models give equal bytes."""
+def write_model(path: object, model: Any, reference: Reference, record: Record) -> None:
+    """Write a fitted estimator, whole or not at all; equal models give equal bytes."""
     target = check_model_output(path)
-    _check_parameters(state)
-    reference, names = state.reference, state.feature_names
-    found = _parts(state.diagnostics, _DIAGNOSTICS)
-    columns = {} if state.labels is None else state.labels.by_name
+    parameters, n_features = model.get_params(deep=False), int(model.n_features_in_)
+    _check_parameters(parameters, model.labels_, (len(reference.embedding), n_features))
+    record = replace(record, parameters=parameters, results=fit_results(model))
+    names = getattr(model, "feature_names_in_", None)  # of a data frame
+    names = None if names is None else [*map(str, names)]
+    found = _parts(model.diagnostics_, _DIAGNOSTICS)
+    columns = {} if model.labels_ is None else model.labels_.by_name
     for name in ("column_shares", "column_matched"):
         found[name] = {str(c): found[name][x] for c, x in enumerate(columns) if x in found[name]}
     # Weights for other perplexities are found again when they are needed.
@@ -169,8 +135,8 @@ def write_model(path: object, state: ModelState) -> None:
         for column, own in zip(reference.columns, weights, strict=True)
     ]
     tree = {
-        "record": state.record.to_tree(),
-        "features": {"count": state.n_features, "names": None if names is None else list(names)},
+        "record": record.to_tree(),
+        "features": {"count": n_features, "names": names},
         "diagnostics": found,
         "columns": plain_columns(columns),
         "reference": {
@@ -192,16 +158,16 @@ def _parts(whole: Any, schema: Mapping[str, Any], *, without: str = "") -> dict[
     return {name: list(x) if isinstance(x, tuple) else x for name, x in found.items()}
 
 
-def read_model(path: object) -> ModelState:
-    """Read a model file; its arrays stay in the file."""
+def read_model(path: object) -> tuple[Record, Reference, dict[str, Any]]:
+    """Read a model file: record, reference and attributes of a fit; its arrays stay in the file."""
     source = check_model_input(path)
     tree = read_archive(source, "model")
     with reading(source, "a valid ctsne model"):
         return _state(tree)
 
 
-def _state(tree: dict[str, Any]) -> ModelState:
-    """Return the state that a file describes, or refuse it."""
+def _state(tree: dict[str, Any]) -> tuple[Record, Reference, dict[str, Any]]:
+    """Return what a file describes, or refuse it."""
     check(tree, _MODEL)
     record = Record.from_dict(tree["record"])
     found, n_features = record.results, tree["features"]["count"]
@@ -224,27 +190,31 @@ def _state(tree: dict[str, Any]) -> ModelState:
         for name in ("column_shares", "column_matched")
     }
     facts = {name: found[name] for name in ("recall", "alignment")}
-    state = ModelState(
-        record,
-        labels,
-        Diagnostics(**{**tree["diagnostics"], **by_column, **facts}),
-        _reference(tree["reference"], labels, record.parameters, n_features),
-        n_features,
-        None if names is None else tuple(names),
-    )
-    _check_parameters(state)
-    return state
+    reference = _reference(tree["reference"], labels, record.parameters, n_features)
+    _check_parameters(record.parameters, labels, (len(reference.embedding), n_features))
+    attributes = {
+        "embedding_": reference.embedding,
+        "labels_": labels,
+        "diagnostics_": Diagnostics(**{**tree["diagnostics"], **by_column, **facts}),
+        "n_features_in_": n_features,
+        **{f"{name}_": found.get(name) for name in _FOUND},
+    }
+    if "procrustes" in found:
+        attributes["procrustes_"] = found["procrustes"]
+    if names is not None:
+        attributes["feature_names_in_"] = np.array(names, object)
+    return record, reference, attributes
 
 
-def _check_parameters(state: ModelState) -> None:
+def _check_parameters(
+    parameters: Mapping[str, Any], labels: Labels | None, shape: tuple[int, int]
+) -> None:
     """Check parameters as a fit does, on data that no check of values refuses."""
-    n, d = len(state.reference.embedding), state.n_features
-    rows = np.arange(n)
-    points = sp.csr_array((np.ones(n), (rows, rows % d)), shape=(n, d))
-    given = dict(state.record.parameters)
-    if given["metric"] == "precomputed":
-        given["metric"] = "euclidean"
-    check_settings(given, points, state.labels)
+    rows = np.arange(shape[0])
+    points = sp.csr_array((np.ones(len(rows)), (rows, rows % shape[1])), shape=shape)
+    metric = parameters["metric"]
+    given = {**parameters, "metric": "euclidean" if metric == "precomputed" else metric}
+    check_settings(given, points, labels)
 
 
 def _reference(

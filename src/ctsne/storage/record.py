@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import math
 import os
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from numbers import Real
@@ -30,8 +29,6 @@ FORMAT = 1
 _MARK = "ctsne record"
 _COMMAND = "ctsne "
 _PACKAGES = ("ctsne", "numpy", "scipy", "scikit-learn")
-# Units of NumPy's dates and durations.
-_UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
 
 
 @dataclass(frozen=True)
@@ -184,7 +181,7 @@ def read_record(path: str | os.PathLike[str], *, key: str = "ctsne") -> Record:
         return found
     if source.is_dir():
         raise ValueError(f"{source} is not the folder of a sweep: it has no {SETTINGS}")
-    beside = source.suffix == ".npy" or suffix_of(source).startswith((".csv", ".tsv"))
+    beside = suffix_of(source).startswith((".csv", ".tsv"))
     why = f": {sidecar_of(source).name} is missing" if beside else "; was it written by ctsne?"
     raise ValueError(f"{source} has no record of how it was made{why}")
 
@@ -321,31 +318,35 @@ def value_from(plain: Any) -> Any:
 
 
 def plain_labels(names: Sequence[object]) -> list[Any]:
-    """Return labels as JSON can hold them: text, numbers, booleans, dates; others become text.
-
-    Refuses labels that would no longer differ.
-    """
-    plain = [_plain_label(name) for name in names]
+    """Return labels as JSON can hold them: text, numbers and booleans; others become text."""
     first: dict[object, object] = {}
-    for name, value in zip(names, map(_label, plain), strict=True):
+    for name in names:
+        value: Any = name
+        if isinstance(name, np.integer | np.bool_) and not isinstance(name, np.timedelta64):
+            value = name.item()
+        value = float(name) if isinstance(name, np.floating | float) else value
+        finite = isinstance(value, float) and math.isfinite(value)
+        value = value if finite or isinstance(value, int) else label_text(name)
         if value in first:
             raise ValueError(
                 f"the labels {shown(first[value])} and {shown(name)} cannot be told apart in a "
-                "file, where values other than text, numbers, booleans and dates become text; "
-                "rename one of them and fit again"
+                "file, where values other than text, numbers and booleans become text; rename one "
+                "of them and fit again"
             )
         first[value] = name
-    return plain
+    return list(first)
 
 
 def labels_from(plain: object) -> tuple[object, ...]:
     """Return the labels that `plain_labels` wrote; refuse anything else."""
     if not isinstance(plain, list):
         raise ValueError(f"labels must be a list, got {shown(plain)}")
-    names = tuple(map(_label, plain))
-    if len(set(names)) < len(names):
+    for name in plain:
+        if not isinstance(name, str | bool | int | float):
+            raise ValueError(f"{shown(name)} is not a label")
+    if len(set(plain)) < len(plain):
         raise ValueError("it names a label twice")
-    return names
+    return tuple(plain)
 
 
 # Label columns of a file.
@@ -370,63 +371,3 @@ def columns_from(content: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
         columns[entry["name"]] = Column(codes, names, counts)
     require(len(columns) == len(content), "label columns", "named differently", list(columns))
     return columns
-
-
-def _plain_label(value: Any) -> Any:
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        unit, step = np.datetime_data(value.dtype)
-        return {value.dtype.name.partition("[")[0]: [int(value.astype(np.int64)) * step, unit]}
-    if isinstance(value, np.generic):
-        value = float(value) if isinstance(value, np.floating) else value.item()
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, bool | int) or (isinstance(value, float) and np.isfinite(value)):
-        return value
-    if isinstance(value, float):
-        return {"float": str(value)}
-    if isinstance(value, bytes):
-        return {"bytes": value.decode("latin-1")}
-    if isinstance(value, datetime.timedelta) and not getattr(value, "nanoseconds", 0):
-        return {"timedelta": [value.days, value.seconds, value.microseconds]}
-    if isinstance(value, datetime.datetime) and not getattr(value, "nanosecond", 0):
-        exact = value.to_pydatetime() if hasattr(value, "to_pydatetime") else value  # of pandas
-        return {"datetime": exact.isoformat()}
-    for kind in (datetime.date, datetime.time):
-        if type(value) is kind:
-            return {kind.__name__: value.isoformat()}
-    return label_text(value)
-
-
-_READERS: dict[str, Callable[[Any], object]] = {
-    "float": lambda text: {"inf": float("inf"), "-inf": -float("inf")}[text],
-    "bytes": lambda text: text.encode("latin-1"),
-    "timedelta": lambda values: datetime.timedelta(*_whole(values, 3)),
-    "datetime": datetime.datetime.fromisoformat,
-    "date": datetime.date.fromisoformat,
-    "time": datetime.time.fromisoformat,
-    "datetime64": lambda values: np.datetime64(*_with_unit(values)),
-    "timedelta64": lambda values: np.timedelta64(*_with_unit(values)),
-}
-
-
-def _label(plain: Any) -> object:
-    if isinstance(plain, str | bool | int | float):
-        return plain
-    try:
-        ((kind, value),) = plain.items()
-        return _READERS[kind](value)
-    except Exception:
-        raise ValueError(f"{shown(plain)} is not a label") from None
-
-
-def _whole(values: Any, count: int) -> list[int]:
-    if not isinstance(values, list) or [type(value) for value in values] != [int] * count:
-        raise ValueError
-    return values
-
-
-def _with_unit(values: Any) -> tuple[int, Any]:
-    *number, unit = values
-    if unit not in _UNITS:
-        raise ValueError
-    return _whole(number, 1)[0], unit

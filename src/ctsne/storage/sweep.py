@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -53,12 +53,13 @@ _POSITIONS = {
 }
 # The place of a map in the grid, and why it failed.
 _PLACED = {"line": str, "seedless_line": str, "knob": TEXT, "error": TEXT}
-_ENTRY = {**_FACTS, **_PLACED, "parameters": {str: object}, "file": TEXT}
+_PARTS = {"parts": {str: [_NUMBER]}}
+_ENTRY = {**_FACTS, **_PLACED, **_PARTS, "parameters": {str: object}, "file": TEXT}
 _SWEEP = {
     "record": object,
     "maps": [{**_ENTRY, "positions": (None, _POSITIONS)}],
     "labels": COLUMNS,
-    "other": COLUMNS,  # none or one
+    "other": COLUMNS,
     "sampled_from": (None, COUNT),
 }
 
@@ -123,7 +124,7 @@ def write_sweep(path: Path, sweep: StoredSweep) -> None:
             file = None
         here = file is None and entry["embedding"] is not None
         made = {
-            **_plain_facts(entry),
+            **_plain_facts(entry, _FACTS | _PARTS),
             **{name: entry[name] for name in _PLACED},
             "parameters": plain_parameters(entry["parameters"]),
             "file": file,
@@ -153,22 +154,23 @@ def read_sweep(path: str | os.PathLike[str]) -> StoredSweep:
         record = Record.from_dict(tree["record"])
         maps = [_entry(entry, file.parent) for entry in tree["maps"]]
         labels, other = columns_from(tree["labels"]), columns_from(tree["other"])
-        require(len(other) <= 1, "other label", "one column", list(other))
         sizes = [column.n_points for column in (*labels.values(), *other.values())]
         _check_maps(maps, record.parameters, sizes, tree["sampled_from"])
         return StoredSweep(record, maps, labels, other, tree["sampled_from"])
 
 
-def _plain_facts(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_facts(entry: Mapping[str, Any], names: Collection[str] = _FACTS) -> dict[str, Any]:
     """Return the facts about a map as JSON can hold them, None for a number that is not finite."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
             return {name: plain(number) for name, number in value.items()}
+        if np.ndim(value):
+            return [plain(number) for number in value]
         number = value.item() if isinstance(value, np.generic) else value
         return number if isinstance(number, str) or math.isfinite(number) else None
 
-    return {name: plain(entry[name]) for name in _FACTS}
+    return {name: plain(entry[name]) for name in names}
 
 
 def _facts(tree: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,7 +211,8 @@ def _entry(entry: dict[str, Any], folder: Path) -> dict[str, Any]:
     elif positions is not None:
         made = _positions(positions)
     parameters = parameters_from(entry["parameters"])
-    return {**entry, **made, **_facts(entry), "parameters": parameters}
+    parts = {name: np.array(values, np.float64) for name, values in entry["parts"].items()}
+    return {**entry, **made, **_facts(entry), "parts": parts, "parameters": parameters}
 
 
 def _check_maps(
@@ -231,7 +234,10 @@ def _check_maps(
     finished = [entry for entry in maps if entry["error"] is None]
     shapes = {np.shape(entry["embedding"]) for entry in finished}
     require(len(shapes) <= 1, "maps", "of the same shape", shapes)
-    measured = {tuple(chosen_by(entry["measures"])) for entry in finished}
+    measured = {
+        (*chosen_by(entry["measures"]), *((name, len(x)) for name, x in entry["parts"].items()))
+        for entry in finished
+    }
     mixed = all("mixing" in entry["measures"] for entry in finished)
     require(mixed and len(measured) <= 1, "measures", "the same for all maps", measured)
     sizes = {*labelled, *(shape[0] for shape in shapes)}

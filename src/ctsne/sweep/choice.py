@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ctsne._core.checks import check_number
-from ctsne._core.messages import did_you_mean, quoted, shown
-from ctsne._core.vocabulary import split_measure
+from ctsne._core.messages import did_you_mean, quoted, shown, value_text
+from ctsne._core.vocabulary import chosen_by, of_column, split_measure
+from ctsne.evaluate import DataNeighbors, adjusted_rnx, expected_laplacian, laplacian
+from ctsne.evaluate.neighbors import search_map
+from ctsne.evaluate.sampling import Floats, divided
+from ctsne.labels import Labels
 
 if TYPE_CHECKING:
     from ctsne.sweep.result import SweptMap
 
-# How much the mixing of the other label, as a share of random mixing, varies between seeds of one
-# setting: maps that differ by less are equally pure. Measured as 0.005 in the Laplacian score of
-# three equally frequent labels, whose score for random labels is 2/3.
-SEED_NOISE = 0.0075
+# Random parts of the points that are measured by themselves: how the difference between two maps
+# varies between them gives its standard error.
+PARTS = 40
+# Differences of no more than this many standard errors are noise.
+STANDARD_ERRORS = 2.0
+# Of means and differences.
+_ROUNDING = 1e-9
+# A page holds the suggestions for at most this many targets of one or two columns; else the
+# targets are these.
+_MOST_TARGETS = 1000
+_FEW_TARGETS = np.linspace(0, 1, 11).round(1).tolist()
+
+_Score = Callable[[Mapping[str, Floats]], Floats]
 
 
 @dataclass(frozen=True)
@@ -27,20 +44,25 @@ class Suggestion:
 
     Attributes
     ----------
-    map : SweptMap or None
-        None if no map mixes that far.
+    map : SweptMap
+        The map to use.
     reason : str
-        Why this map was chosen, or why none was.
+        Why this map was chosen.
+    ties : tuple of SweptMap
+        The first maps of settings that are equivalent, this one included: their differences are
+        within noise. Empty if there are none.
 
     Examples
     --------
-    >>> from ctsne.sweep import Suggestion
-    >>> Suggestion(None, "no setting mixes the label to 0.9 of random").map is None
-    True
+    >>> from ctsne.sweep import Suggestion, SweptMap
+    >>> swept = SweptMap({"strength": 0.4}, None, {"mixing": 0.8}, 1.5, None)
+    >>> Suggestion(swept, "of the maps that reach a mixing of 0.8, this one is purest").map
+    SweptMap(strength 0.4: mixing 0.80)
     """
 
-    map: SweptMap | None
+    map: SweptMap
     reason: str
+    ties: tuple[SweptMap, ...] = ()
 
 
 def check_targets(mixing: Any, names: Sequence[str]) -> dict[str, float]:
@@ -67,99 +89,177 @@ def check_targets(mixing: Any, names: Sequence[str]) -> dict[str, float]:
     }
 
 
-def choose_map(
-    lines: Sequence[Sequence[Sequence[SweptMap]]], targets: Mapping[str, float]
-) -> Suggestion:
-    """Choose from maps grouped by line, strength and seed; ``state.js`` has the same rule.
+def measure_parts(
+    embedding: NDArray[np.float32], data: DataNeighbors, hidden: Labels | None, n_jobs: int
+) -> dict[str, Floats]:
+    """Return the measures to choose by of random parts of the points, the same for every map."""
+    found = search_map(embedding, data.points, data.k, n_jobs)
+    values = {}
+    for base, labels in (("mixing", data.columns), ("other_mixing", hidden)):
+        for name, column in ({} if labels is None else labels.by_name).items():
+            measure = base if labels is None or labels.n_columns == 1 else of_column(base, name)
+            random = expected_laplacian(column)
+            shares = laplacian(found, column, k=data.k, pointwise=True)
+            values[measure] = np.asarray(shares) / (random if random > 0 else np.nan)
+    if data.complete:
+        values["adjusted_rnx"] = np.asarray(adjusted_rnx(found, data, k=data.k, pointwise=True))
+    m = len(data.points)
+    part = np.random.default_rng(0).permutation(m) % min(PARTS, m)
 
-    ``targets`` holds the least value of ``mixing``, or of the mixing of each of several columns.
+    def means(of_points: Floats) -> Floats:
+        there = np.isfinite(of_points)
+        totals = np.bincount(part[there], of_points[there], minlength=min(PARTS, m))
+        counts = np.bincount(part[there], minlength=len(totals))
+        return divided(totals, counts).round(6)  # as it is stored
+
+    return {name: means(of_points) for name, of_points in values.items()}
+
+
+class _Setting:
+    """The maps of one setting, one per seed, and their measures: of all points, then of parts."""
+
+    def __init__(self, maps: Sequence[SweptMap], place: tuple[int, int], names: Iterable[str]):
+        self.maps = maps
+        self.line, self.place = place
+        self.plain = maps[0].parameters.get("method") == "tsne"
+        self._values = {
+            name: np.array([[swept.measures[name], *swept.parts.get(name, ())] for swept in maps])
+            for name in names
+        }
+
+    def mean(self, name: str) -> float:
+        return float(self._values[name][:, 0].mean())
+
+    def scores(self, score: _Score) -> tuple[Floats, float]:
+        """Return means over seeds, and the variance of the first of them between seeds."""
+        by_seed = score(self._values)
+        spread = by_seed[:, 0].var(ddof=1) / len(by_seed) if len(by_seed) > 1 else 0.0
+        return by_seed.mean(axis=0), float(spread)
+
+
+def choose_map(
+    lines: Sequence[Sequence[Sequence[SweptMap]]],
+    targets: Mapping[str, float],
+    wanted: str,
+    hidden: str,
+) -> Suggestion:
+    """Choose from maps grouped by line, strength and seed.
+
+    ``targets`` holds the least value of ``mixing``, or of the mixing of each of several columns;
+    ``wanted`` is the target in words, ``hidden`` the name of the label to look for.
+    """
+    measured = [name for name in chosen_by(lines[0][0][0].measures) if name not in targets]
+    settings = [
+        _Setting(group, (number, place), [*targets, *measured])
+        for number, line in enumerate(lines)
+        for place, group in enumerate(line)
+    ]
+    judges = [name for name in measured if split_measure(name)[0] == "other_mixing"]
+    finite = [name for name in judges if all(np.isfinite(own.mean(name)) for own in settings)]
+    judge = next(iter(finite), None)
+
+    def excess(values: Mapping[str, Floats]) -> Floats:
+        above = [values[name] - least for name, least in targets.items()]
+        return np.asarray(np.min(above, axis=0))
+
+    def quality(values: Mapping[str, Floats]) -> Floats:
+        return values["adjusted_rnx"] if judge is None else -values[judge]
+
+    reaching = [own for own in settings if own.scores(excess)[0][0] >= -_ROUNDING]
+    candidates = reaching or _best(settings, excess)
+    equal = _best(candidates, quality)
+    chosen = min(equal, key=lambda own: not own.plain)  # the first, hence the weakest
+    found = split_measure(judge or "")[1] or hidden
+    good = "keeps most neighbours" if judge is None else f"keeps {found} purest"
+    own = _mixed_to({name: chosen.mean(name) for name in targets})
+    reason = f"of the maps that reach {wanted}, this one {good}"
+    if not reaching:
+        reason = f"no setting reaches {wanted}; this one mixes {own}"
+        reason += f" and {good} of the most mixed" if len(candidates) > 1 else ", the most of all"
+    if chosen.plain and reaching:
+        reason = f"t-SNE already mixes {own}"
+        reason += "" if judge is None else f", and no map keeps {found} purer beyond noise"
+        reason += ", so there is nothing to factor out"
+    elif len(equal) > 1:
+        reason += f"; {_equivalent(equal)}"
+    for plain in settings:
+        if plain.plain and judge is not None and _best([chosen, plain], quality) == [plain]:
+            values = f"mixing {plain.mean(judge):.2f} against {chosen.mean(judge):.2f}"
+            reason += f"; t-SNE keeps {found} purer ({values})"
+    ties = tuple(other.maps[0] for other in equal)
+    return Suggestion(_best_seed(chosen.maps, targets), reason, ties if len(ties) > 1 else ())
+
+
+def choose_maps(
+    lines: Sequence[Sequence[Sequence[SweptMap]]], targets: Mapping[str, float], hidden: str
+) -> tuple[list[list[float]], list[Suggestion]]:
+    """Choose for every target: return lists of targets by column, and a choice for each product.
+
+    Choices change only where a map stops to reach a target, so each holds for all targets down to
+    the next smaller one; ``targets`` are always among them.
     """
     groups = [group for line in lines for group in line]
-    reaching = [group for group in groups if _excess(group, targets) >= 0]
-    plain = [group for group in reaching if group[0].parameters.get("method") == "tsne"]
-    if plain:
-        wanted = "such targets"
-        if len(set(targets.values())) == 1:
-            wanted = f"a target of {next(iter(targets.values())):g}"
-        return Suggestion(
-            _best_seed(plain[0], targets),
-            f"plain t-SNE already mixes {_mixed_to(_means(plain[0], targets), '.2f')}, so "
-            f"for {wanted} there is nothing to factor out",
-        )
-    if not reaching:
-        most = max(groups, key=lambda group: _excess(group, targets))
-        reached = _means(most, targets)
-        (first, *more) = reached
-        by_column = ", ".join(f"{split_measure(name)[1]} {reached[name]:.2f}" for name in reached)
-        return Suggestion(
-            None,
-            f"no setting mixes {_mixed_to(targets, 'g')}; "
-            + (f"the nearest is {by_column}" if more else f"the most is {reached[first]:.2f}")
-            + f", with {most[0].title}",
-        )
-    if all(np.isfinite(group[0].measures.get("other_mixing", np.nan)) for group in reaching):
-        unbeaten = [group for group in reaching if not _is_beaten(group, groups, targets)]
-        chosen = _purest(unbeaten, targets)
-        reason = (
-            f"of the maps that mix {_mixed_to(targets, 'g')} or more, and that no other "
-            "map beats in both mixing and neighbours kept, this one keeps the other label purest "
-            "(the weaker of equals)"
-        )
-    else:
-        by_line = ([group for group in line if group in reaching] for line in lines)
-        weakest = [found[0] for found in by_line if found]
-        chosen = max(weakest, key=lambda group: _mean(group, "adjusted_rnx"))
-        reason = f"the weakest setting that mixes {_mixed_to(targets, 'g')}"
-        if len(lines) > 1:
-            reason += "; of all methods that reach it, this one keeps most neighbours"
-    return Suggestion(_best_seed(chosen, targets), reason)
+
+    def where_it_changes(name: str) -> set[float]:
+        values = [[swept.measures[name] for swept in group] for group in groups]
+        values += [[float(np.mean(own))] for own in values]
+        return {min(max(x, 0.0), 1.0) for own in values for x in own}
+
+    axes = [sorted({1.0, least} | where_it_changes(name)) for name, least in targets.items()]
+    if math.prod(map(len, axes)) > _MOST_TARGETS:
+        axes = [sorted({least, *_FEW_TARGETS}) for least in targets.values()]
+    wanted = "the target" if len(targets) == 1 else "the targets"
+    chosen = (dict(zip(targets, values, strict=True)) for values in product(*axes))
+    return axes, [choose_map(lines, own, wanted, hidden) for own in chosen]
 
 
-def _mixed_to(values: Mapping[str, float], digits: str) -> str:
+def _best(settings: Sequence[_Setting], score: _Score) -> list[_Setting]:
+    """Return the settings whose scores differ from the best one by no more than noise."""
+    scores = [own.scores(score) for own in settings]
+    top, spread = max(scores, key=lambda found: np.nan_to_num(found[0][0], nan=-np.inf))
+
+    def is_equal(found: Floats, own_spread: float) -> bool:
+        differences = top - found
+        parts = differences[1:][np.isfinite(differences[1:])]
+        variance = spread + own_spread
+        variance += parts.var(ddof=1) / len(parts) if len(parts) > 1 else 0.0
+        return not differences[0] > STANDARD_ERRORS * np.sqrt(variance) + _ROUNDING
+
+    return [own for own, found in zip(settings, scores, strict=True) if is_equal(*found)]
+
+
+def _equivalent(equal: Sequence[_Setting]) -> str:
+    """Say which settings are equivalent; the first is taken."""
+    by_line: dict[int, list[_Setting]] = {}
+    for own in equal:
+        by_line.setdefault(own.line, []).append(own)
+    taken, texts = equal[0].maps[0].title, []
+    for settings in by_line.values():
+        first, last = (own.maps[0].parameters for own in (settings[0], settings[-1]))
+        varied = [name for name in first if first[name] != last[name]]
+        gaps = settings[-1].place - settings[0].place >= len(settings)
+        if gaps or len(varied) != 1 or not isinstance(first[varied[0]], Real):
+            texts += [own.maps[0].title for own in settings]
+            continue
+        (knob,) = varied
+        low, high = value_text(first[knob]), value_text(last[knob])
+        others = {name: first[name] for name in first if name != knob}
+        rest = replace(settings[0].maps[0], parameters=others)
+        of_line = f" of {rest.title}" if len(by_line) > 1 and rest.title else ""
+        texts.append(f"{knob}s {low} to {high}{of_line}")
+        taken = low if len(by_line) == 1 else taken
+    *most, last_text = texts
+    return f"{', '.join(most)}{' and ' * bool(most)}{last_text} are equivalent; {taken} taken"
+
+
+def _mixed_to(values: Mapping[str, float]) -> str:
     """Write how far the label, or each column, is mixed."""
-    columns = {split_measure(name)[1]: value for name, value in values.items()}
-    if None in columns:
-        return f"the label to {columns[None]:{digits}} of random"
-    if len(set(columns.values())) == 1:
-        return f"every column to {next(iter(columns.values())):{digits}} of random"
-    texts = [f"{column} to {value:{digits}}" for column, value in columns.items()]
-    return f"{', '.join(texts[:-1])} and {texts[-1]} of random"
+    texts = [f"{split_measure(name)[1] or 'the label'} to {x:.2f}" for name, x in values.items()]
+    return f"{' and '.join(texts)} of random"
 
 
-def _means(group: Sequence[SweptMap], names: Iterable[str]) -> dict[str, float]:
-    return {name: _mean(group, name) for name in names}
-
-
-def _excess(group: Sequence[SweptMap], targets: Mapping[str, float]) -> float:
-    """Return how far a setting exceeds its targets, by the column that exceeds its own least."""
-    return min(_mean(group, name) - least for name, least in targets.items())
-
-
-def _purest(groups: Sequence[Sequence[SweptMap]], names: Iterable[str]) -> Sequence[SweptMap]:
-    """Return the purest group; among equally pure ones, the least mixed."""
-    purest = min(groups, key=lambda group: _mean(group, "other_mixing"))
-    spread = float(np.std([swept.measures["other_mixing"] for swept in purest]))
-    enough = _mean(purest, "other_mixing") + max(SEED_NOISE, spread)
-    alike = [group for group in groups if _mean(group, "other_mixing") <= enough]
-    return min(alike, key=lambda group: sum(_means(group, names).values()))
-
-
-def _is_beaten(
-    group: Sequence[SweptMap], others: Sequence[Sequence[SweptMap]], names: Iterable[str]
-) -> bool:
-    """Return whether another setting mixes more (every column) and keeps more neighbours."""
-    compared = [*names, "adjusted_rnx"]
-    return any(
-        all(_mean(other, name) > _mean(group, name) for name in compared) for other in others
-    )
-
-
-def _best_seed(group: Sequence[SweptMap], targets: Mapping[str, float]) -> SweptMap:
+def _best_seed(maps: Sequence[SweptMap], targets: Mapping[str, float]) -> SweptMap:
     """Return the seed that keeps most neighbours, among those that mix far enough."""
-    reaching = [swept for swept in group if _excess([swept], targets) >= 0]
-    reaching = reaching or list(group)  # each column may reach its target with another seed
-    return max(reaching, key=lambda swept: swept.measures["adjusted_rnx"])
-
-
-def _mean(group: Sequence[SweptMap], measure: str) -> float:
-    return float(np.mean([swept.measures[measure] for swept in group]))
+    reaching = [swept for swept in maps if all(swept.measures[m] >= targets[m] for m in targets)]
+    # Each column may reach its target with another seed.
+    return max(reaching or maps, key=lambda swept: swept.measures["adjusted_rnx"])

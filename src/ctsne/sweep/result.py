@@ -1,4 +1,4 @@
-"""The maps of a sweep, their measures, the choice of one map, and what a notebook shows."""
+"""The maps of a sweep, their measures, and the choice of one map."""
 
 from __future__ import annotations
 
@@ -17,20 +17,11 @@ from ctsne._core.messages import did_you_mean, value_text
 from ctsne._core.vocabulary import (
     SUGGESTED_MIXING,
     chosen_by,
-    measure_about,
-    measure_title,
     mixings_of,
 )
-from ctsne.fit.summary import (
-    LEFT,
-    NUMBER,
-    dominated_text,
-    escaped,
-    facts_table,
-    shortened,
-    with_page,
-)
+from ctsne.fit.summary import with_page
 from ctsne.labels import Labels, join_columns
+from ctsne.labels.columns import UNNAMED
 from ctsne.layout import align
 from ctsne.methods import METHODS, is_used
 from ctsne.storage.record import Record
@@ -67,6 +58,9 @@ class SweptMap:
         How points with other labels were aligned, and the scores of what ``align="auto"`` tried.
     file : str or None
         The name of its file in the folder of the sweep.
+    parts : dict of str to ndarray of float64, shape (40,)
+        The measures to choose by, of random parts of the points. The parts are the same for all
+        maps, so the difference between two maps has a standard error.
 
     Examples
     --------
@@ -84,26 +78,13 @@ class SweptMap:
     alignment: str = "none"
     alignment_scores: dict[str, float] = field(default_factory=dict)
     file: str | None = None
+    parts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         if self.error is not None:
             return f"SweptMap({self.title}: {self.error})"
         shown = [f"{name} {self.measures[name]:.2f}" for name in chosen_by(self.measures)]
         return f"SweptMap({self.title}: {', '.join(shown)})"
-
-    def _repr_html_(self) -> str:
-        facts = [("setting", self.title)]
-        if self.error is not None:
-            return facts_table([*facts, ("failed", self.error)])
-        if self.alignment != "none":
-            scores = ", ".join(f"{name} {x:.2f}" for name, x in self.alignment_scores.items())
-            facts.append(("alignment", self.alignment + (f" (scores: {scores})" if scores else "")))
-        for name in chosen_by(self.measures):
-            meaning = measure_about(name).meaning.partition(". ")[0]  # its first sentence
-            facts.append((measure_title(name), f"{self.measures[name]:.2f} ({meaning})"))
-        if "largest_weight" in self.diagnostics:
-            facts.append(("dominated", dominated_text(self.diagnostics["largest_weight"])))
-        return facts_table(facts)
 
     @property
     def title(self) -> str:
@@ -167,8 +148,8 @@ class SweepResult:
     >>> data = make_synthetic(300, random_state=0)
     >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
     >>> result = sweep(data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False)
-    >>> [swept.parameters for swept in result.front()]
-    [{'strength': 0}, {'strength': 1}]
+    >>> result.best(mixing=0.5).parameters
+    {'strength': 1}
     """
 
     maps: tuple[SweptMap, ...]
@@ -185,22 +166,7 @@ class SweepResult:
         return "\n  ".join(lines)
 
     def _repr_html_(self) -> str:
-        suggested, text = _suggestion(self)
-        measures = chosen_by(dict.fromkeys(name for swept in self.maps for name in swept.measures))
-        meanings = {name: html.escape(measure_about(name).meaning) for name in measures}
-        head = "".join(
-            f'<th title="{meaning}" style="{NUMBER}">{escaped(measure_title(name))}</th>'
-            for name, meaning in meanings.items()
-        )
-        rows = "".join(_row(swept, measures, chosen=swept is suggested) for swept in self.maps)
-        maps = "1 map" if len(self.maps) == 1 else f"{len(self.maps)} maps"
-        table = (
-            f'<div class="ctsne"><p>Sweep of {maps}. {html.escape(text)}</p>'
-            '<div style="max-height:32em;overflow:auto"><table>'
-            f'<thead><tr><th></th><th style="{LEFT}">setting</th>{head}<th style="{NUMBER}">'
-            f"seconds</th></tr></thead><tbody>{rows}</tbody></table></div></div>"
-        )
-        return with_page(page_html(self), table)
+        return with_page(page_html(self), f"<pre>{html.escape(repr(self))}</pre>")
 
     @property
     def table(self) -> pd.DataFrame:
@@ -226,53 +192,31 @@ class SweepResult:
     def suggest(self, mixing: float | Mapping[str, float] = SUGGESTED_MIXING) -> Suggestion:
         """Suggest a map by its measures, with the reason.
 
-        With an ``other`` label: of the maps that mix far enough and that no other map beats in both
-        mixing and neighbours kept (adjusted R_NX), the one that keeps the other label purest; of
-        maps that differ by no more than seeds do, the least mixed. Without one: of every line of
-        the grid (maps that differ only in their strength) the weakest setting that mixes far
-        enough, and of those the one that keeps most neighbours. If t-SNE mixes far enough, it is
-        suggested. Of several seeds, the means are compared.
+        Candidates are the settings that reach the target, or the most mixed ones if none does. With
+        an ``other`` label, the purest of them is suggested; with several, the first decides.
+        Without one, the candidate that keeps most neighbours (adjusted R_NX). Differences within
+        noise are ties: two standard errors, from random parts of the points and from seeds, if
+        there are several. Of equivalent settings, the weakest of the method that the grid names
+        first is taken; t-SNE is the weakest of all.
 
         Parameters
         ----------
-        mixing : float or mapping of column to float, default=0.5
+        mixing : float or mapping of column to float, default=0.8
             Target as a share of random mixing, in [0, 1]. With several label columns, every column
             must reach it, or each its own target.
 
         Returns
         -------
         Suggestion
-            ``map`` and ``reason``; ``map`` is None if no setting mixes that far.
+            ``map``, ``reason`` and ``ties``, the equivalent settings.
         """
-        return choose_map(self.candidates(), self.targets(mixing))
+        lines, targets = self.candidates(), self.targets(mixing)
+        wanted = "these targets" if isinstance(mixing, Mapping) else f"a mixing of {mixing:g}"
+        return choose_map(lines, targets, wanted, self.hidden)
 
     def best(self, mixing: float | Mapping[str, float] = SUGGESTED_MIXING) -> SweptMap:
-        """Return the map that :meth:`suggest` chooses for a target ``mixing``.
-
-        Raises ValueError if no setting mixes the label that far; the message says how far they do.
-        """
-        suggestion = self.suggest(mixing)
-        if suggestion.map is None:
-            advice = "ask for less, or try stronger conditioning or another method"
-            raise ValueError(f"{suggestion.reason}; {advice}")
-        return suggestion.map
-
-    def front(self) -> tuple[SweptMap, ...]:
-        """Return the maps that no other map beats, the least mixed first.
-
-        Another map beats one if it is better in one of mixing (of each label column), neighbours
-        kept (adjusted R_NX) and mixing of the other label (less is better), and not worse in any.
-        """
-        maps = self._measured()
-        names = [
-            name for name in chosen_by(maps[0].measures) if np.isfinite(maps[0].measures[name])
-        ]
-        sign = np.array([measure_about(name).better for name in names])
-        scores = sign * np.array([[swept.measures[name] for name in names] for swept in maps])
-        beats = [(scores >= own).all(axis=1) & (scores > own).any(axis=1) for own in scores]
-        unbeaten = [swept for swept, by in zip(maps, beats, strict=True) if not by.any()]
-        mixed = self._mixings()
-        return tuple(sorted(unbeaten, key=lambda swept: sum(swept.measures[m] for m in mixed)))
+        """Return the map that :meth:`suggest` chooses for a target ``mixing``."""
+        return self.suggest(mixing).map
 
     def targets(self, mixing: float | Mapping[str, float]) -> dict[str, float]:
         """Return the target of each measure of mixing: ``mixing``, or that of each label column.
@@ -282,6 +226,12 @@ class SweepResult:
         """
         targets = check_targets(mixing, self._mixings(measured=False))
         return {name: targets[name] for name in self._mixings() or targets}
+
+    @property
+    def hidden(self) -> str:
+        """The name of the label to look for, or what to call it if it has none."""
+        name = UNNAMED if self.other is None else self.other.names[0]
+        return "the other label" if name in (UNNAMED, f"other {UNNAMED}") else name
 
     def _mixings(self, *, measured: bool = True) -> list[str]:
         """Return the names of the measures of mixing, without those that could not be measured."""
@@ -413,17 +363,14 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
 
     Examples
     --------
-    >>> import tempfile
-    >>> from pathlib import Path
     >>> from ctsne import ConditionalTSNE
     >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.sweep import load_sweep, sweep
     >>> data = make_synthetic(300, random_state=0)
     >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
     >>> result = sweep(data.X, data.known, {"strength": [1]}, estimator=small, progress=False)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     result.save(Path(folder) / "sweep.npz")
-    ...     load_sweep(Path(folder) / "sweep.npz").maps[0].title
+    >>> result.save("sweep.npz")
+    >>> load_sweep("sweep.npz").maps[0].title
     'strength 1'
     """
     stored = read_sweep(path)
@@ -442,42 +389,3 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
         stored.sampled_from,
         *(join_columns(tuple(x), list(x.values())) if x else None for x in columns),
     )
-
-
-# What a notebook shows
-
-
-def _suggestion(result: SweepResult) -> tuple[SweptMap | None, str]:
-    try:
-        suggested = result.suggest()
-    except ValueError as error:  # the message says why, and what to do
-        text = str(error)
-        return None, text[0].upper() + text[1:] + "."
-    if suggested.map is None:
-        return None, f"No map is suggested: {suggested.reason}."
-    title = shortened(suggested.map.title)
-    return suggested.map, f"Suggested by suggest(): {title}; {suggested.reason}."
-
-
-def _row(swept: SweptMap, measures: list[str], *, chosen: bool) -> str:
-    # Translucent colours can be read on a dark background too.
-    mark = '<span title="suggested" role="img" aria-label="suggested">★</span>' if chosen else ""
-    background = "background:rgba(230,159,0,.22)" if chosen else ""
-    weight = "font-weight:bold;" if chosen else ""
-    cells = f'<td>{mark}</td><td style="{weight}{LEFT}">{escaped(swept.title)}</td>'
-    if swept.error is not None:
-        width = len(measures) + 1
-        cells += f'<td colspan="{width}" style="{LEFT}">failed: {escaped(swept.error)}</td>'
-    else:
-        cells += "".join(_measured(swept.measures.get(name, np.nan)) for name in measures)
-        cells += f'<td style="{NUMBER}">{swept.seconds:.1f}</td>'
-    return f'<tr style="{background}">{cells}</tr>'
-
-
-def _measured(value: float) -> str:
-    """Write a share with a bar of that length behind it."""
-    if not np.isfinite(value):
-        return f'<td style="{NUMBER}">–</td>'
-    width = f"{100 * min(max(value, 0.0), 1.0):.0f}%"
-    bar = f"linear-gradient(90deg,rgba(86,180,233,.4) {width},transparent {width})"
-    return f'<td style="{NUMBER};background:{bar}">{value:.2f}</td>'

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from ctsne._core.arrays import content_checksum
-from ctsne._core.checks import check_jobs, check_matrix, check_same_rows, check_workers, is_sparse
+from ctsne._core.checks import check_data, check_jobs, check_same_rows, check_workers, is_sparse
 from ctsne._core.files import WriteError, check_space, sole_writer
 from ctsne._core.messages import InterruptedWarning, shown, value_text, warn
 from ctsne._core.progress import Progress
@@ -34,14 +34,13 @@ from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
 from ctsne.settings import DEFAULTS, Settings, check_settings, unused_warnings
 from ctsne.storage.sweep import map_file, open_folder
-from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, grouped_lines, identity
+from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, identity
 from ctsne.sweep.result import SweepResult, aligned_maps
 from ctsne.sweep.worker import (
-    PATH_SHARE,
     Outcome,
     Step,
     Watch,
-    run_line,
+    run_step,
     shared_lengths,
     shared_neighbors,
 )
@@ -63,7 +62,6 @@ def sweep(
     *,
     other: object = None,
     estimator: ConditionalTSNE | None = None,
-    path: bool = False,
     k: int | None = None,
     sample: float | None = MEASURED_POINTS,
     folder: str | os.PathLike[str] | None = None,
@@ -85,17 +83,10 @@ def sweep(
         of them, and ``{"strength": {"donor": [0.3, 0.6], "batch": [0.5, 1]}}`` makes the maps of
         all four combinations.
     other, k, sample
-        As in :func:`ctsne.evaluate.evaluate`; ``other`` may also be a mapping of its
-        name to the column, and ``k`` is less than 30 if there are few points.
+        As in :func:`ctsne.evaluate.evaluate`; ``k`` is less than 30 if there are few points.
     estimator : ConditionalTSNE, optional
         All parameters that the grid does not name; by default those of the estimator with
         ``random_state=0``.
-    path : bool, default=False
-        Start each strength from the map of the next weaker one, with about a fifth of the
-        iterations. This is several times faster, and structures keep their place, but a map then
-        depends on those before it. With thousands of points, measures differ from those of separate
-        runs by less than .01 for ``"revised"`` and .02 for ``"balanced"``; with few points, and for
-        methods that condition the map, mixing can differ by .1. Use it for a first look.
     folder : path-like, optional
         Where finished maps are stored, so that a sweep can be interrupted and resumed.
         :func:`ctsne.sweep.load_sweep` reads the folder of a finished sweep.
@@ -122,7 +113,7 @@ def sweep(
     >>> result.suggest(mixing=0.5).map.parameters
     {'strength': 1}
     """
-    matrix = check_matrix(X)
+    matrix = check_data(X)
     for argument, given in (("labels", labels), ("other", other)):
         for column in given_columns(given):
             check_same_rows(X, column, argument=argument)
@@ -131,6 +122,7 @@ def sweep(
     if labels is None:
         raise ValueError("labels must be the labels to factor out; a sweep measures their mixing")
     known = encode_labels(labels, n=n)
+    known.refuse_identifiers()
     hidden = None if other is None else _other_label(other, n, known)
     points = expand_grid(default_grid() if grid is None else grid, base)
     settings = _check_points(points, base, matrix, known)
@@ -138,8 +130,7 @@ def sweep(
         warn(message)
     k = check_k(min(NEIGHBORHOOD, n - 2) if k is None else k, n=n)
     measured = sample_points(n, sample)
-    lines = grouped_lines(points) if path else [[index] for index in range(len(points))]
-    workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(n_jobs), len(lines))
+    workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(n_jobs), len(points))
     _check_memory(matrix, settings, workers)
     files: Sequence[Path | None] = [None] * len(points)
     with contextlib.ExitStack() as writer:
@@ -166,7 +157,6 @@ def sweep(
         finally:
             searching.close()
         settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
-        later = {index for line in lines for index in line[1:]}  # made from the map before
         steps = [
             Step(
                 index,
@@ -174,18 +164,15 @@ def sweep(
                 own,
                 features,
                 lists[index],
-                None if hidden is None else hidden.combined,
+                hidden,
                 files[index],
-                size=PATH_SHARE if index in later else 1.0,
             )
             for index, own in enumerate(settings)
         ]
-        jobs = [[steps[index] for index in line] for line in lines]
-        work = sum(step.size for step in steps)
-        bar = Progress(len(points), "sweep", shown=progress, work=work)
+        bar = Progress(len(points), "sweep", shown=progress)
         watch = Watch(bar)
         try:
-            _run(jobs, workers, watch)
+            _run(steps, workers, watch)
         finally:
             bar.close()
         done = [watch.outcomes[index] for index in sorted(watch.outcomes)]
@@ -193,11 +180,7 @@ def sweep(
         maps = [outcome.swept for outcome in done]
         chosen = tuple(points[outcome.index] for outcome in done)
         result = SweepResult(
-            aligned_maps(maps, chosen, range(len(maps))),
-            chosen,
-            base,
-            labels=known,
-            other=hidden,
+            aligned_maps(maps, chosen, range(len(maps))), chosen, base, labels=known, other=hidden
         )
         failed = [swept for swept in maps if swept.error is not None]
         if failed:
@@ -229,12 +212,10 @@ def _map_files(
 
 
 def _other_label(other: object, n: int, known: Labels) -> Labels:
-    """Return the label to look for, by a name that no label to factor out has."""
+    """Return the labels to look for, by names that no label to factor out has."""
     labels = encode_labels(other, n=n, argument="other")
-    if labels.n_columns > 1:
-        raise ValueError(f"other must be one label column, got {labels.n_columns} columns")
-    (name,) = labels.names
-    return replace(labels, names=(f"other {name}",)) if name in known.names else labels
+    taken = (f"other {name}" if name in known.names else name for name in labels.names)
+    return replace(labels, names=tuple(taken))
 
 
 def _warnings(
@@ -325,25 +306,25 @@ def _with_starts(settings: list[Settings], features: Any, n_jobs: int) -> list[S
     return started
 
 
-def _run(jobs: list[list[Step]], workers: int, watch: Watch) -> None:
+def _run(steps: list[Step], workers: int, watch: Watch) -> None:
     try:
-        for line in _parallel(jobs, workers, watch):
-            for outcome in line:  # those of other processes are not added yet
+        for outcome in _parallel(steps, workers, watch):
+            if outcome is not None:  # those of other processes are not added yet
                 watch.add(outcome)
     except KeyboardInterrupt:
         pass  # the finished maps are the result
     except Exception as error:  # a worker process was killed, perhaps out of memory
         if not watch.outcomes:
             raise
-        for step in (step for steps in jobs for step in steps):
+        for step in steps:
             if step.index not in watch.outcomes:
                 watch.add(step.failed(error))
     finally:
         watch.stop()
 
 
-def _parallel(jobs: list[list[Step]], workers: int, watch: Watch) -> Any:
-    calls = (joblib.delayed(run_line)(steps, watch) for steps in jobs)
+def _parallel(steps: list[Step], workers: int, watch: Watch) -> Any:
+    calls = (joblib.delayed(run_step)(step, watch) for step in steps)
     try:
         parallel = joblib.Parallel(workers, prefer="threads", return_as="generator_unordered")
     except ValueError:  # not every backend supports this

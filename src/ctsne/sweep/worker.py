@@ -1,4 +1,4 @@
-"""The work of one worker: the maps of a line of settings, made from lists that maps share."""
+"""The work of one worker: a map, made from lists that maps share."""
 
 from __future__ import annotations
 
@@ -27,30 +27,17 @@ from ctsne.fit.pipeline import (
     layout_of,
     neighbors_of,
     wanted_lists,
-    weights_of,
 )
-from ctsne.labels import Column
-from ctsne.layout import Layout
+from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors
 from ctsne.neighbors.alignment import Alignment
 from ctsne.neighbors.lists import fill_lengths, merge_neighbors, select_neighbors
 from ctsne.settings import Settings
-from ctsne.storage.sweep import map_file, read_map_file, write_map_file
+from ctsne.storage.sweep import read_map_file, write_map_file
+from ctsne.sweep.choice import measure_parts
 from ctsne.sweep.grid import plain_value
 from ctsne.sweep.result import SweptMap
 
-# A step along a path starts from the previous map, contracted to this standard deviation and with
-# exaggeration, so that separated parts can meet again. Then the map expands at the learning rate
-# for a map without exaggeration, with more momentum. Shares are of the iterations of a whole run.
-PATH_SPREAD = 2.0
-PATH_EXAGGERATION = 4.0
-PATH_EARLY_SHARE = 0.04
-PATH_SHARE = 0.2
-PATH_MOMENTUM = 0.9
-# The usual rule: learning rate times exaggeration is constant, n for a rate of n / 12 at 12.
-_RATE_EXAGGERATION = 12.0
-# The automatic rate never falls below 200; for few points, twelve times that is too much.
-_MOST_RATE = 6.0
 # Iterations between checks whether the sweep was stopped.
 _SLICE = 10
 # Usual share of the time until similarities are computed, and until the map is made; the rest
@@ -147,9 +134,8 @@ class Step:
     settings: Settings
     features: NDArray[np.floating] | None
     lists: SharedLists
-    hidden: Column | None
+    hidden: Labels | None
     file: Path | None
-    size: float = 1.0  # of its work, where a map from its own start is 1
 
     def failed(self, error: Exception) -> Outcome:
         """Return the outcome of a setting that failed."""
@@ -196,16 +182,16 @@ class Watch:
         if self._progress is None:
             return
         with self._change:
-            self._inside[step.index] = share * step.size
+            self._inside[step.index] = share
             self._progress.inside(sum(self._inside.values()))
 
-    def add(self, outcome: Outcome, size: float = 1.0) -> None:
+    def add(self, outcome: Outcome) -> None:
         """Keep an outcome, and count it the first time."""
         with self._change:
             if outcome.index not in self.outcomes and self._progress is not None:
                 self._inside.pop(outcome.index, None)
                 self._progress.inside(sum(self._inside.values()))
-                self._progress.step(size, worked=not outcome.loaded)
+                self._progress.step(worked=not outcome.loaded)
             self.outcomes[outcome.index] = outcome
             self.stopped |= outcome.unsaved is not None
 
@@ -220,39 +206,29 @@ class _Stopped(Exception):
     """The sweep was stopped before this map was finished."""
 
 
-def run_line(steps: list[Step], watch: Watch) -> list[Outcome]:
-    """Make the maps of a line, each from the one before it."""
-    outcomes: list[Outcome] = []
-    previous: NDArray[np.float32] | None = None
-    last: Path | None = None
+def run_step(step: Step, watch: Watch) -> Outcome | None:
+    """Make a map; None if the sweep was stopped before."""
     with watch:
-        for step in steps:
-            if watch.elsewhere:  # perhaps on another machine: threads are this worker's share
-                step = replace(step, settings=replace(step.settings, n_jobs=check_jobs(-1)))
-            if step.file is not None and last is not None:  # the map it actually starts from
-                after = [step.file.name, last.name]
-                step = replace(step, file=map_file(step.file.parent, after))
-            try:
-                outcome = _outcome(step, previous, watch)
-            except _Stopped:
-                break
-            except Exception as error:  # one failed setting must not end the others
-                outcome = step.failed(error)
-            outcomes.append(outcome)
-            watch.add(outcome, step.size)
-            if outcome.swept.error is None:
-                previous, last = outcome.swept.embedding, step.file
-    return outcomes
+        if watch.elsewhere:  # perhaps on another machine: threads are this worker's share
+            step = replace(step, settings=replace(step.settings, n_jobs=check_jobs(-1)))
+        try:
+            outcome = _outcome(step, watch)
+        except _Stopped:
+            return None
+        except Exception as error:  # one failed setting must not end the others
+            outcome = step.failed(error)
+        watch.add(outcome)
+        return outcome
 
 
-def _outcome(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> Outcome:
+def _outcome(step: Step, watch: Watch) -> Outcome:
     if watch.stopped:
         raise _Stopped
     shape = step.lists.data.n, step.settings.n_components
     swept = None if step.file is None else _stored_map(step.file, step.parameters, shape)
     loaded, unsaved = swept is not None, None
     if swept is None:
-        swept = _make(step, previous, watch)
+        swept = _make(step, watch)
         if step.file is not None:
             try:
                 write_map_file(step.file, vars(swept))
@@ -260,9 +236,10 @@ def _outcome(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> 
             except OSError as error:  # the sweep stops, with the maps stored by then
                 unsaved = str(error)
     assert swept.embedding is not None
-    data, n_jobs = step.lists.data, step.settings.n_jobs
+    data, n_jobs = replace(step.lists.data, features=step.features), step.settings.n_jobs
     measures = measure_map(swept.embedding, data, other=step.hidden, n_jobs=n_jobs)
-    swept = replace(swept, measures={**measures, **swept.measures})
+    parts = measure_parts(swept.embedding, data, step.hidden, n_jobs)
+    swept = replace(swept, measures={**measures, **swept.measures}, parts=parts)
     return Outcome(step.index, swept, loaded, unsaved)
 
 
@@ -282,17 +259,13 @@ def _stored_map(path: Path, parameters: dict[str, Any], shape: tuple[int, int]) 
     return None
 
 
-def _make(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> SweptMap:
+def _make(step: Step, watch: Watch) -> SweptMap:
     """Return the map as the layout left it, without the measures of the map itself."""
     begin = time.perf_counter()
     settings, alignment = step.settings, step.lists.alignment
     affinities = affinities_of(lists_for(settings, step.lists), settings)
     watch.advance(step, _SIMILARITIES)
-    if previous is None:
-        layout = layout_of(affinities.matrix, step.features, settings)
-        n_iter = settings.n_iter
-    else:
-        layout, n_iter = _next_on_path(affinities.matrix, previous, settings)
+    layout, n_iter = layout_of(affinities.matrix, step.features, settings), settings.n_iter
     for done in range(0, n_iter, _SLICE):
         if watch.stopped:
             raise _Stopped
@@ -314,32 +287,3 @@ def _make(step: Step, previous: NDArray[np.float32] | None, watch: Watch) -> Swe
         alignment.name,
         alignment.scores,
     )
-
-
-def _next_on_path(
-    matrix: Any, previous: NDArray[np.float32], settings: Settings
-) -> tuple[Layout, int]:
-    spread = float(previous.std())
-    start = previous * (PATH_SPREAD / spread) if spread > PATH_SPREAD else previous
-    usual = settings.schedule
-    rate = usual.early_learning_rate or usual.learning_rate
-    rate = min(_RATE_EXAGGERATION * rate, max(rate, _MOST_RATE * len(start)))
-    early = max(PATH_EXAGGERATION, usual.exaggeration)
-    schedule = replace(
-        usual,
-        early_exaggeration=early,
-        early_exaggeration_iter=round(PATH_EARLY_SHARE * settings.n_iter),
-        learning_rate=rate / max(1.0, usual.exaggeration),
-        early_learning_rate=rate / early,
-        early_momentum=PATH_MOMENTUM,
-        momentum=PATH_MOMENTUM,
-    )
-    layout = Layout(
-        matrix,
-        start,
-        schedule,
-        weights=weights_of(settings),
-        dof=settings.dof,
-        n_jobs=settings.n_jobs,
-    )
-    return layout, max(1, round(PATH_SHARE * settings.n_iter))

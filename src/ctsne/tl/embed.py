@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from ctsne._core.messages import shown
 from ctsne._core.vocabulary import ALIGN_CHOICES, NO_EFFECT
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import summarize_diagnostics
+from ctsne.fit.progress import StageLog
 from ctsne.fit.summary import point_diagnostics
 from ctsne.io.anndata import column_names, labels_of, map_keys
 from ctsne.labels import encode_labels
@@ -41,7 +43,7 @@ def ctsne(
     mixing: float | Mapping[str, float] | None = None,
     strength: float | Mapping[Any, float] | None = None,
     beta: float | Mapping[Any, float] | None = None,
-    align: str | ArrayLike = "none",
+    align: str | ArrayLike | None = None,
     odds: float | Mapping[Any, float] | None = None,
     beta_low: float | Mapping[Any, float] | None = None,
     bandwidth: str = "r",
@@ -93,9 +95,10 @@ def ctsne(
         take more space than all other fields.
     copy : bool, default=False
         Return a copy with the results, in memory, instead of writing them into ``adata``.
-    align : {"none", "mutual", "local", "mean", "auto"}, str or array, default="none"
+    align : {"none", "mutual", "local", "mean", "auto"}, str or array, optional
         Space in which cells with other labels are compared: an alignment, a key of ``adata.obsm``
-        such as ``"X_pca_harmony"``, or an array with a row per cell.
+        such as ``"X_pca_harmony"``, or an array with a row per cell. The default depends on the
+        method: ``"local"`` for ``"joint"``.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Metric of the neighbour search; has no effect with ``neighbors_key``.
     init : {"pca", "random", "spectral"} or array of shape (n_obs, n_components), optional
@@ -115,19 +118,11 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         - ``obs[key_added + "_perplexity"]``, ``"_largest_weight"`` and, if the similarities use
           labels, ``"_other_share"``, ``"_matched"``: diagnostics of every cell, to colour by
         - with ``store_graph``, ``uns[key_added + "_neighbors"]``, as from ``scanpy.pp.neighbors``:
-          pass its name as ``neighbors_key`` to ``scanpy.tl.leiden``, ``umap``, ``paga`` or
-          ``diffmap``. ``obsp[key_added + "_connectivities"]`` holds the symmetric similarities,
-          each divided by the geometric mean of the largest of its two cells, so at most 1;
-          ``obsp[key_added + "_distances"]`` the strongest of every cell, as many as the
-          perplexity, as distances ``sqrt(1 - 2 log(connectivity))``, which rank neighbours as the
-          conditioned graph does. For ``method="original"`` and ``"tsne"`` this is the graph of
-          t-SNE, because they do not condition the similarities
-        - ``uns[key_added]``: ``"params"`` that affect the map (one number per label or column as
-          arrays ``"label"`` or ``"column"``, and ``"value"``); ``"results"``: the strength (or
-          beta), ``"kl_divergence"``, ``"n_iter"``, ``"recall"``, and with ``mixing`` the mixing
-          reached; the fields' names, ``"diagnostics_keys"``; ``"diagnostics"``, their summary; and
-          ``"record"``, all of this and the versions of what made it, for :func:`ctsne.tl.transform`
-          and the command line
+          pass its name as ``neighbors_key`` to ``scanpy.tl.leiden`` or ``umap``. The similarities,
+          at most 1, are in ``obsp[key_added + "_connectivities"]``, and the strongest of every cell
+          in ``obsp[key_added + "_distances"]``, as ``sqrt(1 - 2 log(connectivity))``
+        - ``uns[key_added]``: ``"params"`` that affect the map, ``"results"``, ``"diagnostics"`` in
+          short, and the ``"record"`` that :func:`ctsne.tl.transform` and the command line read
 
     Examples
     --------
@@ -140,8 +135,6 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     >>> ctsne(adata, "batch", perplexity=20, n_iter=300)
     >>> adata.obsm["X_ctsne"].shape
     (300, 2)
-    >>> adata.uns["ctsne"]["params"]["method"], adata.uns["ctsne"]["params"]["labels"]
-    ('joint', 'batch')
     """
     fields.check_adata(adata)
     name = fields.check_target(adata, key_added, copy=copy, graph=store_graph)
@@ -195,6 +188,10 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         verbose=verbose,
     )
     model.fit(features.matrix, labels=known)
+    heard = verbose or logging.getLogger("ctsne").isEnabledFor(logging.INFO)
+    if heard and (advice := model.advise()) is not None:
+        for text in advice.lines():
+            StageLog(model.get_params(deep=False)).write(text)
     # Nothing is written before everything that can fail is done.
     parameters = model.get_params(deep=False)
     named = isinstance(align, str) and align not in ALIGN_CHOICES

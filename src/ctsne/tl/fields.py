@@ -13,7 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ctsne._core.checks import check_count, check_matrix, check_perplexity, check_same_rows
+from ctsne._core.checks import (
+    check_count,
+    check_data,
+    check_matrix,
+    check_perplexity,
+    check_same_rows,
+)
 from ctsne._core.messages import shown, unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
 from ctsne.io.anndata import (
@@ -70,11 +76,10 @@ def find_features(
     count = None if n_pcs is None else check_count(n_pcs, "n_pcs", low=0)
     use_rep = "X" if use_rep is None and count == 0 else use_rep
     found = choose_representation(adata, use_rep=use_rep, layer=layer)
-    matrix = check_matrix(found.X, argument=f"adata.{found.source.place}")
-    if count is None:
-        return Features(matrix, found.features, found.source)
-    if found.source.kind != "obsm":
-        return Features(matrix, found.features, found.source, count or None)
+    matrix = check_data(found.X, argument=f"adata.{found.source.place}")
+    if count is None or found.source.kind != "obsm":
+        pca = "auto" if count is None else count or None
+        return Features(matrix, found.features, found.source, pca)
     check_count(count, "n_pcs", low=1, high=matrix.shape[1])
     some = check_matrix(matrix[:, :count])
     return Features(some, found.features[:count], found.source, None, {"n_pcs": count})
@@ -145,7 +150,7 @@ def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float
 
 def find_alignment(adata: Any, align: Any) -> Any:
     """Return an alignment, or the representation that its name refers to."""
-    if not isinstance(align, str):
+    if not isinstance(align, str):  # an array, or the method's default
         check_same_rows(adata.obs, align, argument="align")
     if not isinstance(align, str) or align in ALIGN_CHOICES:
         return align

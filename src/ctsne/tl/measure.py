@@ -11,8 +11,10 @@ from sklearn.base import clone
 from ctsne._core.vocabulary import FEATURE_METRICS, MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays
-from ctsne.io.anndata import column_of, labels_of, map_of
+from ctsne.io.anndata import graph_fields, labels_of, map_name, map_of
 from ctsne.io.dataset import Source
+from ctsne.methods import align_value
+from ctsne.settings import DEFAULTS
 from ctsne.storage.record import GivenArray, Record
 from ctsne.sweep import SweepResult
 from ctsne.sweep import sweep as sweep_arrays
@@ -44,6 +46,7 @@ def evaluate(
     k: int = NEIGHBORHOOD,
     sample: float | None = MEASURED_POINTS,
     random_state: int | None = 0,
+    standard: bool = False,
     n_jobs: int = -1,
 ) -> pd.DataFrame:
     """Measure a map: which neighbours of the data it keeps, and how it mixes labels.
@@ -55,9 +58,9 @@ def evaluate(
     adata : AnnData
     labels, other : str, list of str or array-like of length n_obs, optional
         The label that was factored out, which neighbourhoods are adjusted for, and the label to
-        look for in the map: a column of ``adata.obs``, several, or the labels themselves. The
-        mixing of each of several ``labels`` is measured, besides that of their combination. By
-        default ``labels`` are the columns that a map of :func:`ctsne.tl.ctsne` was made with.
+        look for in the map: a column of ``adata.obs``, several, or the labels themselves. Each of
+        several columns is measured, ``labels`` also as a combination. By default ``labels`` are
+        the columns that a map of :func:`ctsne.tl.ctsne` was made with.
     basis : str, default="ctsne"
         The map in ``adata.obsm``, with or without ``"X_"``.
     use_rep, n_pcs, layer, metric : optional
@@ -65,6 +68,10 @@ def evaluate(
         ctsne was made of; for other maps, the default of :func:`ctsne.tl.ctsne`.
     k, sample, random_state, n_jobs
         As in :func:`ctsne.evaluate.evaluate`.
+    standard : bool, default=False
+        Add the measures of scib-metrics: of the map, of a t-SNE map, of the data and, if there is
+        one, of the graph that was stored with the map or that it was made of. Needs ``labels`` and
+        ``other``.
 
     Returns
     -------
@@ -89,15 +96,19 @@ def evaluate(
     record = find_stored_record(adata, basis) or Record("another program", {})
     if labels is None and record.labels and set(record.labels) <= set(adata.obs):
         labels = list(record.labels)
-    known, hidden = labels_of(adata, labels), column_of(adata, other, argument="other")
+    known, hidden = labels_of(adata, labels), labels_of(adata, other, "other")
+    neighbors_key = record.options.get("neighbors_key")
     record = _of_features(adata, record)
     if use_rep is None and n_pcs is None and layer is None:
         features = find_stored_features(adata, record)
     else:
         features = find_features(adata, use_rep, n_pcs, layer)
-    align = record.parameters.get("align", "none")
+    align = align_value({**DEFAULTS, **record.parameters}) if record.parameters else "none"
     if isinstance(align, GivenArray):
         align = record.options.get("align_rep", "none")
+    compared: Any = standard
+    if standard is True and (graph := _graph_of(adata, basis, neighbors_key)) is not None:
+        compared = {"graph": graph}
     return evaluate_arrays(
         embedding,
         features.matrix,
@@ -109,8 +120,18 @@ def evaluate(
         align=find_alignment(adata, align),
         sample=sample,
         random_state=random_state,
+        standard=compared,
         n_jobs=n_jobs,
     )
+
+
+def _graph_of(adata: Any, basis: str, neighbors_key: str | None) -> Any:
+    """Return the distances of the graph stored with a map, or that it was made of, if any."""
+    entries = (adata.uns.get(name) for name in (graph_fields(map_name(basis)).entry, neighbors_key))
+    for entry in entries:
+        if isinstance(entry, Mapping):
+            return adata.obsp.get(entry.get("distances_key", "distances"))
+    return None
 
 
 def _of_features(adata: Any, record: Record) -> Record:
@@ -139,7 +160,6 @@ def sweep(
     n_pcs: int | None = None,
     layer: str | None = None,
     estimator: ConditionalTSNE | None = None,
-    path: bool = False,
     k: int | None = None,
     sample: float | None = MEASURED_POINTS,
     folder: str | os.PathLike[str] | None = None,
@@ -162,7 +182,7 @@ def sweep(
         :func:`ctsne.sweep.sweep`; by default t-SNE, ``"joint"`` and the paper's ``"revised"``.
     use_rep, n_pcs, layer
         The features, as in :func:`ctsne.tl.ctsne`.
-    estimator, path, k, sample, folder, progress, n_jobs
+    estimator, k, sample, folder, progress, n_jobs
         As in :func:`ctsne.sweep.sweep`.
 
     Returns
@@ -185,7 +205,7 @@ def sweep(
     >>> tl.ctsne(adata, "batch", perplexity=20, n_iter=300, **best.parameters)
     """
     check_adata(adata)
-    known, hidden = labels_of(adata, labels), column_of(adata, other, argument="other")
+    known, hidden = labels_of(adata, labels), labels_of(adata, other, "other")
     features = find_features(adata, use_rep, n_pcs, layer)
     warn_of_counts(features)
     if n_pcs is not None:
@@ -197,7 +217,6 @@ def sweep(
         grid,
         other=hidden,
         estimator=estimator,
-        path=path,
         k=k,
         sample=sample,
         folder=folder,

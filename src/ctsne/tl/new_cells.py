@@ -11,13 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ctsne._core.checks import check_choice
 from ctsne._core.messages import quoted, shown, unknown, warn
 from ctsne.estimator import ConditionalTSNE, model_of_map
-from ctsne.io.anndata import (
-    choose_representation,
-    column_names,
-    is_anndata,
-    labels_of,
-    map_of,
-)
+from ctsne.io.anndata import choose_representation, column_names, is_anndata, labels_of, map_of
 from ctsne.io.dataset import Dataset
 from ctsne.labels import combine_columns
 from ctsne.methods import METHODS
@@ -33,6 +27,11 @@ _SAVE = "keep the model itself: model.save(path), or ctsne embed --model"
 # Representations made by scanpy's PCA, whose axes differ from one dataset to the next.
 _COMPONENTS = "X_pca"
 _LOADINGS = "PCs"
+_PROJECT = (
+    "project the new cells onto the components of the reference, ref: adata.obsm['X_pca'] = "
+    "np.asarray(adata[:, ref.var_names].X - ref.X.mean(axis=0)) @ ref.varm['PCs'], with X "
+    "prepared in the same way"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +62,7 @@ def transform(
 
     Each cell lands among its nearest neighbours in the reference, so its features must mean the
     same: the same genes, or the same components. Principal components that scanpy computed for the
-    new cells alone do *not*; project the new cells onto those of the reference. If an argument is
-    not valid, nothing is changed.
+    new cells alone do *not*; project the new cells onto those of the reference.
 
     Parameters
     ----------
@@ -150,10 +148,11 @@ def _of_model(model: ConditionalTSNE) -> _Reference:
     """Return a fitted model with what its record says about the data."""
     check_is_fitted(model)
     record = record_of(model)
-    genes = getattr(model, "feature_names_in_", None) if record.source is None else record.features
-    if genes is None or (record.source is not None and record.source.kind == "obsm"):
-        return _Reference(model, record)
-    return _Reference(model, record, tuple(map(str, genes)))
+    genes: Any = record.features
+    if record.source is None:
+        genes = getattr(model, "feature_names_in_", None)
+    named = genes is not None and (record.source is None or record.source.kind != "obsm")
+    return _Reference(model, record, tuple(map(str, genes)) if named else None)
 
 
 def _of_adata(adata: Any, basis: str, n_jobs: int | None) -> _Reference:
@@ -212,9 +211,13 @@ def _features(adata: Any, found: _Reference, use_rep: str | None, layer: str | N
         use_rep, layer = found.record.source.use_rep, found.record.source.layer
     if use_rep not in (None, "X") and use_rep not in adata.obsm:
         known = unknown(use_rep, sorted(adata.obsm), what="representation", where="adata.obsm")
-        raise ValueError(f"{known}; {_how_to_make(use_rep)}")
-    if use_rep == _COMPONENTS:
-        _check_components(adata, found)
+        same = "the new cells need the same representation as the reference"
+        raise ValueError(f"{known}; {_PROJECT if use_rep == _COMPONENTS else same}")
+    if use_rep == _COMPONENTS and not _same_components(adata, found):
+        raise ValueError(
+            "adata.obsm['X_pca'] has other axes than that of the reference (varm['PCs'] differ), "
+            f"so the two cannot be compared; {_PROJECT}"
+        )
     chosen = choose_representation(adata, use_rep=use_rep, layer=layer)
     if genes is not None and not set(genes) <= set(chosen.features) and layer is None:
         chosen = choose_representation(adata, use_rep="X")
@@ -238,27 +241,13 @@ def _features(adata: Any, found: _Reference, use_rep: str | None, layer: str | N
     return replace(chosen, X=matrix)
 
 
-def _how_to_make(use_rep: str) -> str:
-    if use_rep != _COMPONENTS:
-        return "the new cells need the same representation as the reference"
-    return (
-        "project the new cells onto the components of the reference, ref: adata.obsm['X_pca'] = "
-        "np.asarray(adata[:, ref.var_names].X - ref.X.mean(axis=0)) @ ref.varm['PCs'], with X "
-        "prepared in the same way"
-    )
-
-
-def _check_components(adata: Any, found: _Reference) -> None:
-    """Refuse components that were computed for the new cells alone."""
+def _same_components(adata: Any, found: _Reference) -> bool:
+    """Return whether components of the new cells have the axes of the reference, if known."""
     own, (theirs, genes) = adata.varm.get(_LOADINGS), found.loadings
     if own is None or theirs is None:
-        return
+        return True
     same = own.shape == theirs.shape and list(adata.var_names) == genes
-    if not same or not np.allclose(own, theirs, atol=1e-6):
-        raise ValueError(
-            "adata.obsm['X_pca'] has other axes than that of the reference (varm['PCs'] differ), "
-            f"so the two cannot be compared; {_how_to_make(_COMPONENTS)}"
-        )
+    return same and np.allclose(own, theirs, atol=1e-6)
 
 
 def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str, ...]]:

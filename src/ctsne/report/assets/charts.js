@@ -183,7 +183,7 @@ function drawName(chart, dot, text, width, height, { dots, along }) {
     return { left, right: left + long, top: dot.y + dy - 11, bottom: dot.y + dy + 3, far: Math.abs(dy - 4) / 20 + Math.abs(left + long / 2 - dot.x) / 200 };
   }));
   const hits = (a, boxes) => boxes.filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).length;
-  const cost = (a) => a.far + 4 * hits(a, dots) + 0.25 * hits(a, along) + (a.top < 14 || a.bottom > height - 32 ? 8 : 0);
+  const cost = (a) => a.far + 4 * hits(a, dots) + 0.25 * hits(a, along) + (a.top < 17 || a.bottom > height - 32 ? 20 : 0);
   const best = places.reduce((least, each) => (cost(each) < cost(least) ? each : least));
   name.setAttribute("x", best.left);
   name.setAttribute("y", best.bottom - 3);

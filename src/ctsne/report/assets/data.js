@@ -69,7 +69,7 @@ function readData() {
       return kind === "numbers" ? number(low * (1 - share) + high * share, 4) : labels[code - 1];
     },
     labelOf(column, point) {
-      return this.valueOf(column, point) ?? facts.missingText;
+      return this.valueOf(column, point) ?? "missing";
     },
   };
 }

@@ -75,7 +75,7 @@ function drawLegend(data, state, section, colouring) {
     }
     if (colouring.labels.length > new Set(colouring.colors).size) note.textContent += " Some labels share a colour.";
   }
-  if (colouring.missing > 0) entries.push({ code: 0, text: facts.missingText, points: colouring.missing });
+  if (colouring.missing > 0) entries.push({ code: 0, text: "missing", points: colouring.missing });
   section.classList.toggle("long", entries.length > 8); // a short list gives up no room to a long one
   const nameOf = longNames(colouring.labels ?? []);
   list.append(...entries.map((entry) => {

@@ -51,7 +51,7 @@ function addLegend(page, data, colours, left, top, width) {
     y += 2 * LINE;
   }
   const entries = colours.kind === "numbers" ? [] : colours.labels.slice(0, MOST_IN_PICTURE).map((text, place) => [text, table[place + 1]]);
-  if (colours.missing > 0) entries.push([data.facts.missingText, table[0]]);
+  if (colours.missing > 0) entries.push(["missing", table[0]]);
   if (colours.labels?.length > MOST_IN_PICTURE) entries.push([`and ${count(colours.labels.length - MOST_IN_PICTURE)} more`, null]);
   const widthOf = textWidths(FONT.text, 400);
   const texts = shortened(entries.map(([text]) => (text.trim() === "" ? "(empty)" : text)), Math.min(WIDEST_IN_PICTURE, width - 16), widthOf);

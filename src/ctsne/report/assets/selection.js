@@ -66,7 +66,7 @@ function countTable(data, column, selected) {
   for (const code of order.slice(0, MOST_ROWS)) {
     const row = element("tr");
     const cell = element("td");
-    cell.append(nameOf(code === 0 ? data.facts.missingText : labels[code - 1]));
+    cell.append(nameOf(code === 0 ? "missing" : labels[code - 1]));
     row.append(cell, element("td", count(inside[code])), element("td", percent(inside[code] / selected.length)), element("td", percent(all[code] / data.n)));
     table.append(row);
   }

@@ -4,7 +4,6 @@ function start() {
   const data = readData();
   const { facts } = data;
   const state = makeState(facts);
-  document.body.classList.toggle("placed", facts.placed !== undefined);
   document.body.classList.toggle("alone", facts.single);
   const colouring = makeColouring(data);
   connectLook(state);
@@ -18,10 +17,8 @@ function start() {
   connectControls(data, state);
   connectSaving(data, state, colouring, maps.panels);
   connectPrinting(state, maps.panels);
-  if (facts.placed === undefined) {
-    connectDominated(data, state);
-    connectCommand(data, state);
-  }
+  connectDominated(data, state);
+  connectCommand(data, state);
   if (!facts.single) {
     connectTradeOff(data, state);
     connectCourse(data, state);

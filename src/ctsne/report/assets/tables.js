@@ -2,45 +2,28 @@
 
 function drawAbout(data) {
   const { facts, n } = data;
-  const { placed } = facts;
   byId("title").textContent = facts.title;
   byId("title").title = facts.title;
   const finished = facts.maps.filter(({ error }) => error === null).length;
   const names = facts.known.map((place) => facts.columns[place].name);
   const all = facts.sampledFrom ?? facts.n;
   const points = n < all ? `${count(n)} of ${count(all)} points${n < facts.n ? " shown" : ""}` : counted(n, "point");
-  const short = placed !== undefined
-    ? [placedWords(placed), `${farWords(placed)} from it`, ...(n < facts.n ? [points] : [])]
-    : [points, facts.single ? facts.maps[0].title : counted(finished, "map"), ...(names.length > 0 ? [`factored out: ${names.join(", ")}`] : [])];
+  const short = [points, facts.single ? facts.maps[0].title : counted(finished, "map"), ...(names.length > 0 ? [`factored out: ${names.join(", ")}`] : [])];
   byId("about").textContent = short.join(" · ");
   byId("about").title = byId("about").textContent;
   byId("about-full").replaceChildren(...aboutParts(data, finished).map((part) => element("li", `${part}.`)));
   drawMeanings(facts);
 }
 
-function placedWords({ points, reference }) {
-  return `${counted(points, "point")} placed in a map of ${count(reference)} (grey)`;
-}
-
-function farWords({ far }) {
-  return far === 0 ? "none is far" : far === 1 ? "1 is far" : `${count(far)} are far`;
-}
-
 // All there is to say of the points shown, one sentence each.
 
 function aboutParts(data, finished) {
   const { facts, n } = data;
-  const { placed } = facts;
   const parts = [];
-  if (placed !== undefined) {
-    const means = placed.far === 0 ? "" : `: no point of it is closer than ${number(placed.limit)}, so such places mean little`;
-    parts.push(placedWords(placed), `${farWords(placed)} from the reference${means}`);
-  } else {
-    const sampled = facts.sampledFrom === null ? "" : `, a random sample of ${count(facts.sampledFrom)} (--all-points maps all of them)`;
-    parts.push(`${counted(finished, "map")} of ${counted(facts.n, "point")}${sampled}`);
-    if (facts.known.length > 0) parts.push(`factored out: ${facts.known.map((place) => `${facts.columns[place].name} (${counted(facts.columns[place].all, "label")})`).join(", ")}`);
-    if (facts.other !== null) parts.push(`to look for: ${facts.columns[facts.other].name}`);
-  }
+  const sampled = facts.sampledFrom === null ? "" : `, a random sample of ${count(facts.sampledFrom)} (--all-points maps all of them)`;
+  parts.push(`${counted(finished, "map")} of ${counted(facts.n, "point")}${sampled}`);
+  if (facts.known.length > 0) parts.push(`factored out: ${facts.known.map((place) => `${facts.columns[place].name} (${counted(facts.columns[place].all, "label")})`).join(", ")}`);
+  if (facts.other.length > 0) parts.push(`to look for: ${facts.other.map((place) => facts.columns[place].name).join(", ")}`);
   const whole = facts.columns.every((column) => column.kind !== "labels" || column.labels.length === column.all);
   const rare = whole ? "with every label among them" : "without some rare labels";
   if (n < facts.n) {
@@ -51,17 +34,11 @@ function aboutParts(data, finished) {
 }
 
 function drawMeanings(facts) {
-  const { placed } = facts;
   const named = new Map(); // the mixing of several columns means the same
   for (const { name, meaning } of facts.measures) named.set(meaning, [...(named.get(meaning) ?? []), name]);
   const meanings = [...named].flatMap(([meaning, names]) => [element("dt", names.join(", ")), element("dd", meaning)]);
-  if (placed === undefined) {
-    meanings.push(element("dt", "largest weight"),
-      element("dd", "The largest share of a point's similarity on a single neighbour. Near 1, this neighbour alone decides where the point lies."));
-  } else {
-    meanings.push(element("dt", "distance to map"),
-      element("dd", `How far a placed point is, in the data, from the nearest of the points that the map was made of. Beyond ${number(placed.limit)} it is called far.`));
-  }
+  meanings.push(element("dt", "largest weight"),
+    element("dd", "The largest share of a point's similarity on a single neighbour. Near 1, this neighbour alone decides where the point lies."));
   byId("meanings").replaceChildren(...meanings);
 }
 

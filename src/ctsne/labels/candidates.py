@@ -1,0 +1,61 @@
+"""Which columns of a table could be labels, and what their names suggest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ctsne.labels.column import Column, encode_column
+
+# A label has at most this many values, and at least this many points per value on average. More
+# whole numbers than this are counts, unless the name suggests a label.
+_MOST_VALUES, _LEAST_POINTS, _MOST_NUMBERS = 1000, 4, 50
+# Rows that show whether a column has too many values.
+_LOOKED_AT = 10_000
+# How a part of a name begins, or what it is in full, in the order in which they are tried.
+_WORDS = {
+    "treatment": "condition|stim|treat|drug|dose|perturb|disease|diagnos|status|geno|pheno|mutat"
+    "|gender|timepoint|stage|respon|outcome|severity|infect|tissue|organ|region"
+    "|(?:cond|sex|time|days?|age|hours?|weeks?|ko)(?![a-z])",
+    "nuisance": "batch|donor|sample|patient|subject|individual|participant|person|speaker|writer"
+    "|replicate|plate|lane|library|flowcell|tech|platform|protocol|chemistry|assay|study|dataset"
+    "|project|experiment|cent(?:er|re)|institut|hospital|orig|sequenc|instrument|scanner|operator"
+    "|(?:run|rep|lib|method|lab|site|chip|well|pool|mouse|animal|source|cohort)(?![a-z])",
+    "analysis": "(?:sub|super|cell)?(?:type|class|cluster|state)|leiden|louvain|label|annot|lineage"
+    "|digit|predict|seurat|ident(?![a-z])",
+}
+# The order in which columns are proposed.
+KINDS = ("nuisance", "unknown", "treatment", "analysis")
+
+
+def kind_of(name: str) -> str:
+    """Return whether a name suggests a treatment, a nuisance, a result of an analysis, or none."""
+    text = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    found = (kind for kind, words in _WORDS.items() if re.search(rf"(?<![a-z])(?:{words})", text))
+    return next(found, "unknown")
+
+
+def label_columns(columns: Mapping[str, Any]) -> dict[str, Column]:
+    """Return the columns that could be labels, those that are proposed first at the front."""
+    found = {}
+    for name, column in columns.items():
+        kind = getattr(getattr(column, "dtype", None), "kind", "O")
+        counts = kind in "iu" and kind_of(name) == "unknown"
+        most = min(_MOST_NUMBERS if counts else _MOST_VALUES, len(column) // _LEAST_POINTS)
+        # Fractions are measurements. Of many values, the first rows already have too many.
+        if kind == "f" or _encoded(column[:_LOOKED_AT]) is None:
+            continue
+        labels = _encoded(column)
+        if labels is not None and 2 <= labels.n_labels <= most:
+            found[name] = labels
+    return dict(sorted(found.items(), key=lambda item: KINDS.index(kind_of(item[0]))))
+
+
+def _encoded(column: Any) -> Column | None:
+    """Return a column as labels, unless it cannot be one."""
+    try:
+        labels = encode_column(column)
+    except (TypeError, ValueError):
+        return None
+    return labels if labels.n_labels <= _MOST_VALUES else None
