@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,20 +16,28 @@ from private import make_private, private_types
 from private import measure as measure_private
 from real import JOINT, make_map, measure, parallel
 
+from ctsne.affinity.weights import joint_share
+
 DATASETS = ("synthetic", "kang_muscat", "isolet", "pancreas3")
 STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 LEVELS = (0.5, 0.7, 0.85)
 AS_IS = "as it is"
-# What is changed: a constant, in the modules that use it, and its value.
-VARIANTS: dict[str, tuple[str, float] | None] = {
+
+
+def way(reach: float, power: float) -> Callable[[Any, Any, float], float]:
+    """Return how far the mean share moves towards a random one: a factor, and a power of s."""
+    return lambda share, column, s: joint_share(share, column, reach * s**power)
+
+
+# What is changed: a constant or a function, in the modules that use it, and its value.
+VARIANTS: dict[str, tuple[str, Any] | None] = {
     AS_IS: None,
     "odds of 1: similarities alone": ("ctsne.affinity.weights.ODDS_DECADES", 0.0),
     "odds up to 10": ("ctsne.affinity.weights.ODDS_DECADES", 1.0),
     "odds up to 1000": ("ctsne.affinity.weights.ODDS_DECADES", 3.0),
-    "reach 0: repulsion alone": ("ctsne.affinity.weights.REACH", 0.0),
-    "reach .4": ("ctsne.affinity.weights.REACH", 0.4),
-    "reach .9": ("ctsne.affinity.weights.REACH", 0.9),
-    "target linear in the strength": ("ctsne.affinity.weights.LEVEL_POWER", 1.0),
+    "natural shares: repulsion alone": ("ctsne.affinity.shares.joint_share", way(0.0, 1.0)),
+    "shares .65 of the way": ("ctsne.affinity.shares.joint_share", way(0.65, 1.0)),
+    "shares .65 of the way, power .75": ("ctsne.affinity.shares.joint_share", way(0.65, 0.75)),
     "matching ignored": ("ctsne.affinity.shares.LEAST_MATCHED", 1.0),
     "least matched .2": ("ctsne.affinity.shares.LEAST_MATCHED", 0.2),
     "rows of 3 u neighbours": (

@@ -17,7 +17,7 @@ from equal_mixing import at_mixing
 from numpy.typing import NDArray
 from real import JOINT, LARGE, TSNE, make_map, parallel
 
-from ctsne.evaluate import map_neighbors, mixing, private_populations
+from ctsne.evaluate import laplacian, map_neighbors, mixing
 
 LEVELS = (0.5, 0.7, 0.85)
 FEWEST = 40
@@ -79,10 +79,10 @@ def measure(embedding: NDArray[np.floating], data: Data, kind: str) -> dict[str,
     found = map_neighbors(embedding, k=K, n_jobs=1)
     own = data.hidden == kind
     rest = np.where(own, None, data.known.astype(object))  # missing labels are not measured
-    populations = private_populations(found, data.known, data.hidden, k=K)
+    wrong = np.asarray(laplacian(found, data.hidden, k=K, pointwise=True))[own]
     return {
         "mixing": mixing(found, rest, k=K),
-        "wrong": next(each.wrong for each in populations if each.kind == kind),
+        "wrong": float(wrong.mean()),
     }
 
 

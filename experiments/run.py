@@ -28,6 +28,8 @@ LATER = (
     "alignment",
     "private",
     "targets",
+    "suggestion",
+    "standard",
     "clustering",
     "held_out",
     "reference_embedding",
