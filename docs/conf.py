@@ -15,7 +15,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 # Pictures use formulas of tests/reference and a chart of experiments/.
-sys.path[:0] = [str(HERE / "tools"), str(HERE.parent)]
+sys.path[:0] = [str(HERE / "tools"), str(HERE.parent), str(HERE.parent / "tests")]
 
 import api_pages  # noqa: E402
 import citing  # noqa: E402

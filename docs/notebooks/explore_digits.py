@@ -60,12 +60,12 @@ ax = pl.embedding(first.embedding_, digit, title="t-SNE, the islands named")
 # %% [markdown]
 # ## Factor it out
 #
-# Now the digit is known, so it goes into `labels`, at full strength. With `align="mean"`, images
+# Now the digit is known, so it goes into `labels`, at a high strength. With `align="mean"`, images
 # of *other* digits are compared after subtracting the mean image of each digit: a 4 that leans is
 # near a 7 that leans. Images of the same digit are compared as they are.
 
 # %%
-second = ConditionalTSNE(strength=1, align="mean", **settings).fit(X, labels=digit)
+second = ConditionalTSNE(strength=0.8, align="mean", **settings).fit(X, labels=digit)
 axes = pl.maps({"t-SNE": first.embedding_, "digit factored out": second.embedding_}, digit)
 
 # %% [markdown]

@@ -77,7 +77,7 @@ def joint_shares() -> Any:
     figure.colorbar(points, ax=axes[2], label="matched", shrink=0.8)
     s = np.linspace(0, 1, 101)
     style_chart(axes[3], "over the strength")
-    axes[3].plot(s, 0.65 * s**0.75, color=METHOD_COLORS["joint"])
+    axes[3].plot(s, s, color=METHOD_COLORS["joint"])
     axes[3].set(xlabel="strength", ylim=(0, 1))
     axes[3].set_ylabel("way of the mean share to random", color=METHOD_COLORS["joint"])
     right = axes[3].twinx()

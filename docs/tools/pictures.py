@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import matplotlib
 import numpy as np
+import reference as formulas  # of the tests
 from numpy.typing import NDArray
 
 from ctsne import ConditionalTSNE, pl
@@ -17,7 +18,6 @@ from ctsne.labels import encode_labels
 from ctsne.neighbors import find_neighbors, paper_lengths
 from ctsne.sweep import sweep
 from experiments.similarity_profile import similarity_profile
-from tests import reference as formulas
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -170,7 +170,7 @@ def place() -> Any:
         {
             "t-SNE": {"method": "tsne"},
             "revised, beta 1e-20": {"method": "revised", "beta": 1e-20},
-            "joint, strength 0.6": {"method": "joint"},
+            "joint, strength 0.7": {"method": "joint"},
             "balanced, strength 1": {"method": "balanced"},
         },
     )

@@ -36,6 +36,10 @@ STYLES: dict[str, tuple[str, str, bool]] = {
     "scanpy": ("#777777", "s", False),
     "bbknn": ("#111111", "^", False),
     "Harmony": ("#111111", "s", True),
+    "default": (METHOD_COLORS["joint"], "o", True),
+    "auto": (METHOD_COLORS["joint"], "D", False),
+    "Harmony 2 + t-SNE": ("#111111", "s", True),
+    "Harmony 2 + UMAP": ("#111111", "^", False),
     "none": (METHOD_COLORS["joint"], "o", True),
     "mutual": (METHOD_COLORS["joint"], "D", False),
     "local": ("#0072B2", "s", False),
@@ -126,6 +130,18 @@ def alignment(results: Path) -> Any:
         ax.set_xlim(0, 1.03)
         ax.set_xlabel("share (higher is better)", fontsize="small")
     _legend(figure, axes[0], title="align")
+    return figure
+
+
+def standard(results: Path) -> Any:
+    """Draw the totals of scib-metrics, by dataset."""
+    table = read_tables(results / "standard.md")[0]
+    lines = [name for name in table[0] if name not in ("dataset", "lead")]
+    figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
+    values = {line: [number(row[line]) for row in table] for line in lines}
+    _dots(ax, [row["dataset"] for row in table], values)
+    ax.set_xlabel("total of scib-metrics (higher is better)", fontsize="small")
+    _legend(figure, ax)
     return figure
 
 
@@ -324,6 +340,7 @@ def _legend(figure: Any, ax: Any, title: str = "") -> None:
 PICTURES: dict[str, Callable[[Path], Any]] = {
     "equal-mixing": equal_mixing,
     "alignment": alignment,
+    "standard": standard,
     "private": private,
     "mixing": mixing,
     "clustering": clustering,

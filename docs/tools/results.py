@@ -21,6 +21,11 @@ ANSWERS = {
     "alignment": [("alignment", "`auto` takes the alignment")],
     "private": [("private", "Aim: at most .75"), ("private", "Aim: at most .01")],
     "mixing": [("targets", "Within .02 of the target")],
+    "next-to-others": [
+        ("standard", "Totals, mean of the seeds"),
+        ("standard", "Aims: a mean lead"),
+        ("standard", "What contradicts us"),
+    ],
     "clustering": [("clustering", "Against the type, counting")],
     "new-points": [("reference_embedding", "At the mixing of the reference")],
 }
@@ -38,7 +43,7 @@ def write(root: Path, folder: Path) -> None:
         (target / f"{file.stem}.txt").write_text(text, encoding="utf-8")
     for page, wanted in ANSWERS.items():
         parts = [part for name, start in wanted for part in _answer(source / f"{name}.md", start)]
-        prefix = _BESIDE if page == "joint" else _UP
+        prefix = _BESIDE if page in ("joint", "next-to-others") else _UP
         text = adapted("\n\n".join(parts) + "\n", source, root, folder, prefix=prefix)
         (target / f"{page}-answer.txt").write_text(text, encoding="utf-8")
     result_pictures.write(source, root / "benchmarks" / "results", target)
