@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ctsne.labels import encode_labels
+
 from .conftest import Made, Open, made_up, written
 
 
@@ -53,6 +55,20 @@ def test_suggests_for_the_mixing_asked_for(opened: Open, tmp_path: Path) -> None
     assert words.startswith("joint, strength 1 (0.80): of the maps that reach the target, this one")
     page.page.click("#why summary")
     assert page.text("#why-reason").startswith("Of the maps that reach the target, this one keeps")
+
+
+def test_advice_follows_the_map_in_focus(opened: Open, path: Path, tmp_path: Path) -> None:
+    assert opened(path).page.is_hidden("#advice")  # labels that this sweep does not know
+    made = made_up()
+    labels = encode_labels({"batch": made.columns["batch"]})
+    page = opened(written(tmp_path, made._replace(result=replace(made.result, labels=labels))))
+    page.page.select_option("#right-map", label="joint, strength 0.5")
+    advice = page.text("#advice")
+    assert advice.startswith("joint, strength 0.5: ") and len(advice) > 60
+    page.page.click("#why summary")
+    assert page.text("#why-apart") == advice
+    page.page.select_option("#right-map", label="t-SNE")
+    assert page.text("#advice") == "t-SNE: Nothing is factored out."
 
 
 def test_presets_arrange_both_panels(opened: Open, path: Path) -> None:

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne import ConditionalTSNE
+from ctsne import ConditionalTSNE, load
+from ctsne._core.vocabulary import SUGGESTED_MIXING
 from ctsne.datasets import make_synthetic
 from ctsne.report import Page, show, write, write_report
 from ctsne.sweep import SweepResult, sweep
@@ -53,6 +54,29 @@ def facts_of(page: Page | Path | str) -> dict[str, Any]:
     assert found is not None
     facts: dict[str, Any] = json.loads(found[1])
     return facts
+
+
+def test_maps_say_which_labels_stay_apart_and_what_stronger_ones_reach(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"batch": DATA.known, "kind": DATA.hidden})
+    grid = [{"method": "tsne"}, {"strength": [0.0, 0.5, 1.0]}]
+    estimator = model(n_iter=250, align="none")
+    swept = sweep(DATA.X, frame[["batch"]], grid, estimator=estimator, progress=False)
+    plain, weak, _, strong = facts_of(show(swept, columns=frame, other="kind"))["maps"]
+    assert plain["advice"] == ""
+    assert weak["advice"].startswith("Labels that stay apart: ")
+    least = min(SUGGESTED_MIXING, swept.maps[3].measures["mixing"])
+    reaching = next(each for each in swept.maps[2:] if each.measures["mixing"] >= least)
+    value, reached = reaching.parameters["strength"], reaching.measures["mixing"]
+    assert f"strength {value:g} would mix batch to about {reached:.2f}." in weak["advice"]
+    assert "would mix" not in strong["advice"]
+    # Nothing is apart by a lower target.
+    assert "mixed to 0.1 of random" in facts_of(show(swept, mixing=0.1))["maps"][3]["advice"]
+    alone = model(n_iter=250, align="none", strength=0.0).fit(DATA.X, labels=frame[["batch"]])
+    (shown,) = facts_of(show(alone))["maps"]
+    assert shown["advice"].startswith("Labels that stay apart: ")
+    alone.save(tmp_path / "model.ctsne")
+    (kept,) = facts_of(show(load(tmp_path / "model.ctsne")))["maps"]
+    assert kept["advice"] == ""
 
 
 def names_in(facts: dict[str, Any]) -> list[str]:

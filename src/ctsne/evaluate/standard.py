@@ -48,7 +48,8 @@ def standard_measures(
 
     All figures are computed by scib-metrics, from one exact neighbour search. They are what its
     ``Benchmarker`` reports, not rescaled, without the comparison of principal components, which
-    a map does not have. Needs the extra: ``pip install "ctsne[scib]"``.
+    a map does not have. kBET differs by about .01 between calls, because its solver starts at
+    random. Needs the extra: ``pip install "ctsne[scib]"``.
 
     Parameters
     ----------

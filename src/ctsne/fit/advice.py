@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from ctsne.evaluate import MapNeighbors, laplacian, map_neighbors, mixing, mixin
 from ctsne.fit.mixing import MISSED, fewer_neighbors, sample_settings
 from ctsne.fit.pipeline import affinities_of, layout_of, neighbors_of, without_counterparts
 from ctsne.fit.steps import USUAL_SLOPE
-from ctsne.labels import UNNAMED, Column, encode_column
+from ctsne.labels import UNNAMED, Column, Labels, encode_column
 from ctsne.neighbors.matching import UNMATCHED
 from ctsne.settings import Settings
 
@@ -117,23 +117,13 @@ def advise(
     labels, knob = settings.labels, settings.method.knob
     if labels is None or knob is None or settings.mixing is not None:
         return None
-    near = _neighbors(embedding, settings)
-    mixed = {name: mixing(near, column) for name, column in labels.by_name.items()}
-    seen = [encode_column(values) for values in (other or {}).values()]
-    apart = [
-        each
-        for name, column in labels.by_name.items()
-        for each in _labels_apart(near, name, column, matched.get(name), seen)
-    ]
-    unmatched = without_counterparts(matched, settings, hint=False)
+    near = neighbors_in_map(embedding, settings.n_jobs)
+    found = find_apart(near, labels, matched, other or {})
+    found = replace(found, unmatched=without_counterparts(matched, settings, hint=False))
+    apart, mixed = found.apart, found.mixing
     if not apart:
-        return Advice(SUGGESTED_MIXING, mixed, unmatched=unmatched)
-    apart = sorted(apart, key=_concern, reverse=True)
-    weights = [_concern(each) for each in apart]
-    lacking = float(np.average([each.unmatched for each in apart], weights=weights)) > 0.5
-    cause = "counterparts" if lacking else "strength"
-    found = Advice(SUGGESTED_MIXING, mixed, tuple(apart), cause, unmatched=unmatched)
-    if lacking:
+        return found
+    if found.cause == "counterparts":
         alignable = settings.list_labels is not None and settings.metric != "precomputed"
         if alignable and np.array_equal(settings.align, "none"):
             align = settings.method.align if settings.method.align != "none" else "mutual"
@@ -148,11 +138,63 @@ def advise(
     return reached if max(gains) >= LEAST_GAIN else found
 
 
-def _neighbors(
-    embedding: NDArray[np.floating], settings: Settings, k: int = NEIGHBORHOOD
+def neighbors_in_map(
+    embedding: NDArray[np.floating], n_jobs: int = -1, k: int = NEIGHBORHOOD
 ) -> MapNeighbors:
+    """Return the neighbours by which the mixing of labels is measured."""
     k = min(k, len(embedding) - 2)
-    return map_neighbors(embedding, k=k, sample=MEASURED_POINTS, n_jobs=settings.n_jobs)
+    return map_neighbors(embedding, k=k, sample=MEASURED_POINTS, n_jobs=n_jobs)
+
+
+def find_apart(
+    near: MapNeighbors,
+    labels: Labels,
+    matched: Mapping[str, NDArray[np.floating]],
+    other: Mapping[str, Any],
+    targets: Mapping[str, float] | None = None,
+) -> Advice:
+    """Return which labels of a map stay apart and why, those with most points first.
+
+    ``matched`` and ``targets`` are by label column; a column may have none.
+    """
+    seen = [encode_column(values) for values in other.values()]
+    least = {name: (targets or {}).get(name, SUGGESTED_MIXING) for name in labels.names}
+    apart = [
+        found
+        for name, column in labels.by_name.items()
+        for found in _labels_apart(near, name, column, matched.get(name), seen, least[name])
+    ]
+    apart.sort(key=lambda found: _concern(found, least), reverse=True)
+    mixed = {name: mixing(near, column) for name, column in labels.by_name.items()}
+    found = Advice(min(least.values()), mixed, tuple(apart))
+    if not apart:
+        return found
+    weights = [_concern(label, least) for label in apart]
+    lacking = float(np.average([label.unmatched for label in apart], weights=weights)) > 0.5
+    return replace(found, cause="counterparts" if lacking else "strength")
+
+
+def along_path(
+    found: Advice, labels: Labels, knob: str, stronger: Sequence[tuple[Any, MapNeighbors]]
+) -> Advice:
+    """Return the advice with the first stronger map that mixes enough, or about as far as any."""
+    if found.cause != "strength" or not stronger:
+        return found
+    first = found.apart[0]
+    tried = [(value, *_mixing_in(near, labels, first)) for value, near in stronger]
+    most = max(mixed for _, _, mixed in tried)
+    least = min(found.target - MISSED, most - LEAST_GAIN)
+    value, reaches, label = next(one for one in tried if one[2] >= least)
+    if label - first.mixing < LEAST_GAIN:
+        return found
+    return replace(found, change={knob: value}, reaches=reaches, label_reaches=label)
+
+
+def _mixing_in(near: MapNeighbors, labels: Labels, apart: Apart) -> tuple[dict[str, float], float]:
+    """Return the mixing of each column in a map, and that of a label."""
+    columns = labels.by_name
+    of_label = mixing_by_label(near, columns[apart.column]).get(apart.label, np.nan)
+    return {name: mixing(near, column) for name, column in columns.items()}, of_label
 
 
 def _labels_apart(
@@ -161,17 +203,18 @@ def _labels_apart(
     column: Column,
     matched: NDArray[np.floating] | None,
     seen: list[Column],
+    target: float,
 ) -> list[Apart]:
-    """Return the labels of a column that stay apart."""
+    """Return the labels of a column that are mixed less than the target."""
     shares = np.asarray(laplacian(near, column, k=near.k, pointwise=True))
     random = 1 - column.counts / column.counts.sum()
     places, found = {label: code for code, label in enumerate(column.names)}, []
     for label, value in mixing_by_label(near, column).items():
         code = places[label]
-        if value >= SUGGESTED_MIXING - MISSED or column.counts[code] < FEWEST_POINTS:
+        if value >= target - MISSED or column.counts[code] < FEWEST_POINTS:
             continue
         own = column.codes[near.points] == code
-        alone = own & (shares < 0.5 * SUGGESTED_MIXING * random[code])
+        alone = own & (shares < 0.5 * target * random[code])
         rows = near.points[alone if alone.any() else own]
         unmatched = 0.0 if matched is None else float((matched[rows] < UNMATCHED).mean())
         count = int(column.counts[code])
@@ -179,9 +222,9 @@ def _labels_apart(
     return found
 
 
-def _concern(apart: Apart) -> float:
+def _concern(apart: Apart, least: Mapping[str, float]) -> float:
     """Return how many points would have to mix."""
-    return apart.points * (SUGGESTED_MIXING - apart.mixing)
+    return apart.points * (least[apart.column] - apart.mixing)
 
 
 def _where(rows: NDArray[np.integer], seen: list[Column]) -> object:
@@ -248,11 +291,9 @@ def _estimate(
         places = None if settings.metric == "precomputed" else features
         layout = layout_of(matrix, places, settings)
         layout.advance(RUN_ITERATIONS)
-        near = _neighbors(layout.embedding, settings, k)
+        near = neighbors_in_map(layout.embedding, settings.n_jobs, k)
         assert settings.labels is not None
-        columns = settings.labels.by_name
-        of_label = mixing_by_label(near, columns[first.column]).get(first.label, np.nan)
-        return {name: mixing(near, column) for name, column in columns.items()}, of_label
+        return _mixing_in(near, settings.labels, first)
 
     reaches, label = run(then)
     if sampled:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ctsne._core.messages import did_you_mean, quoted, shown
+from ctsne._core.messages import did_you_mean, quoted, shown, value_text
 from ctsne._core.vocabulary import of_column
 from ctsne.estimator import ConditionalTSNE
+from ctsne.fit.advice import Advice, along_path, find_apart, neighbors_in_map
 from ctsne.fit.summary import point_diagnostics
 from ctsne.labels import Column, encode_column
 from ctsne.methods import METHODS, is_used
@@ -41,6 +42,7 @@ class PageMap:
     seconds: float | None = None
     error: str | None = None
     command: str = ""  # what makes this map, to copy
+    advice: str = ""  # which labels stay apart, and what to do about it
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +114,8 @@ def read_page(
         what = "Map" if page.single else "Maps"
         title = f"{what} without {' and '.join(page.known)}" if page.known else what
     maps = _with_commands(page.maps, commands)
+    advice = _advise(result, page.targets, {name: chosen[name] for name in page.other})
+    maps = [replace(made, advice=advice.get(place, "")) for place, made in enumerate(maps)]
     n, _ = page.shape
     _check_names(names, n, f"the maps have {n} points")
     read = [
@@ -203,6 +207,42 @@ def _read_model(model: ConditionalTSNE) -> tuple[PageData, dict[str, Column]]:
     )
     labels = {} if model.labels_ is None else model.labels_.by_name
     return PageData([made], [PageLine(title, model.method, [0])], known=tuple(labels)), labels
+
+
+def _advise(
+    result: SweepResult | ConditionalTSNE, targets: Mapping[str, float], other: Mapping[str, Any]
+) -> dict[int, str]:
+    """Return what to do next with each map; of a sweep, its stronger maps show what they reach."""
+    if isinstance(result, ConditionalTSNE):
+        with contextlib.suppress(ValueError):  # a loaded model, which does not keep its data
+            return {0: _sentences(result.advise(other=other))}
+        return {}
+    if result.labels is None or any(column.n_labels < 2 for column in result.labels.columns):
+        return {}
+    names, texts = result.labels.names, {}
+    least = dict(zip(names, targets.values(), strict=True))
+    place_of = {id(swept): place for place, swept in enumerate(result.maps)}
+    for line in result.lines():
+        if line.parameters["method"] == "tsne":
+            continue
+        knob = line.knob or ""
+        values = [swept.parameters.get(knob) for swept in line.maps]
+        near = [neighbors_in_map(np.asarray(swept.embedding)) for swept in line.maps]
+        path = list(zip(values, near, strict=True))
+        for place, swept in enumerate(line.maps):
+            matched = swept.diagnostics.get("matched")
+            by_name = {} if matched is None else dict.fromkeys(names, matched)
+            found = find_apart(near[place], result.labels, by_name, other, least)
+            found = along_path(found, result.labels, knob, path[place + 1 :])
+            texts[place_of[id(swept)]] = _sentences(found)
+    return texts
+
+
+def _sentences(advice: Advice | None) -> str:
+    lines = (
+        [] if advice is None else advice.lines(lambda name, value: f"{name} {value_text(value)}")
+    )
+    return " ".join(f"{line[0].upper()}{line[1:].removesuffix('.')}." for line in lines)
 
 
 def _choose_columns(

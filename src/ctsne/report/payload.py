@@ -109,7 +109,7 @@ def _pack_map(
 
     Scales are from 0 to the ``highest`` value; what is the same for all points is ``constant``.
     """
-    shown = ("title", "setting", "value", "measures", "seconds", "error")
+    shown = ("title", "setting", "value", "measures", "seconds", "error", "advice")
     facts = {name: getattr(made, name) for name in shown} | {"plain": made.method == "tsne"}
     if made.embedding is None:
         return facts, {}

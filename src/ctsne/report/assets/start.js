@@ -19,6 +19,7 @@ function start() {
   connectPrinting(state, maps.panels);
   connectDominated(data, state);
   connectCommand(data, state);
+  connectAdvice(data, state);
   if (!facts.single) {
     connectTradeOff(data, state);
     connectCourse(data, state);

@@ -1,4 +1,17 @@
-// The suggestion for the mixing that the reader asks for.
+// The suggestion for the mixing that the reader asks for, and what to do next with the map in focus.
+
+function connectAdvice(data, state) {
+  const { facts } = data;
+  const line = byId("advice");
+  line.hidden = facts.maps.every(({ advice }) => advice === "");
+  state.watch(["panels", "focus"], (values) => {
+    const { title, advice } = facts.maps[focused(values).map];
+    const text = advice || "Nothing is factored out.";
+    line.textContent = facts.single ? text : `${title}: ${text}`;
+    line.title = line.textContent;
+    byId("why-apart").textContent = line.textContent;
+  });
+}
 
 function connectSuggestion(data, state) {
   const { facts } = data;
