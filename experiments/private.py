@@ -22,7 +22,8 @@ from ctsne.evaluate import laplacian, map_neighbors, mixing
 LEVELS = (0.5, 0.7, 0.85)
 FEWEST = 40
 REVISED, HARMONY = "revised r", "Harmony"
-NONE, MUTUAL = JOINT["none"], JOINT["mutual"]
+# Both former defaults, and today's.
+JOINTS = (JOINT["none"], JOINT["mutual"], JOINT["local"])
 BETAS = (0.1, 1e-2, 1e-3, 1e-4, 1e-8, 1e-20)
 STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 # Fewer settings for the largest sets, to save time.
@@ -47,7 +48,7 @@ def settings_of(name: str) -> list[tuple[str, float | None]]:
     """List line and setting of all maps of a type."""
     strengths = LARGE_STRENGTHS if name in LARGE else STRENGTHS
     betas = LARGE_BETAS if name in LARGE else BETAS
-    values = {REVISED: betas, NONE: strengths, MUTUAL: strengths}
+    values = {REVISED: betas, **dict.fromkeys(JOINTS, strengths)}
     along = [(line, float(value)) for line, each in values.items() for value in each]
     return [(TSNE, None), *along, (HARMONY, None)]
 
@@ -96,7 +97,7 @@ def _row(name: str, kind: str, line: str, setting: float | None) -> dict[str, fl
 
 def paths(measured: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the lines of one type; t-SNE is the weak end of the revised line."""
-    lines = {line: measured[measured["line"] == line] for line in (REVISED, NONE, MUTUAL)}
+    lines = {line: measured[measured["line"] == line] for line in (REVISED, *JOINTS)}
     lines[REVISED] = pd.concat([measured[measured["line"] == TSNE], lines[REVISED]])
     return lines
 
@@ -112,17 +113,17 @@ def read_types(measured: pd.DataFrame) -> pd.DataFrame:
             }
             if None not in values.values():
                 rows.append({"dataset": name, "type": kind, "level": level, **values})
-    columns = ["dataset", "type", "level", REVISED, NONE, MUTUAL]
+    columns = ["dataset", "type", "level", REVISED, *JOINTS]
     return pd.DataFrame(rows, columns=columns)
 
 
 def against_harmony(measured: pd.DataFrame) -> pd.DataFrame:
-    """Read both joint lines at Harmony's mixing, or at their nearest end."""
+    """Read the joint lines at Harmony's mixing, or at their nearest end."""
     rows = []
     for (name, kind), part in measured.groupby(["dataset", "type"], sort=False):
         point = part[part["line"] == HARMONY].iloc[0]
         row = {"dataset": name, "type": kind, "mixing": point["mixing"], HARMONY: point["wrong"]}
-        for line in (NONE, MUTUAL):
+        for line in JOINTS:
             path = paths(part)[line]
             at = float(np.clip(point["mixing"], path["mixing"].min(), path["mixing"].max()))
             row[line] = at_mixing(path["mixing"], path["wrong"], at)
@@ -167,15 +168,15 @@ def _levels_table(read: pd.DataFrame, measured: pd.DataFrame) -> str:
         for name, part in [*groups, ("**all types**", here)]:
             if len(part) == 0:
                 continue
-            revised, none, mutual = (part[line].mean() for line in (REVISED, NONE, MUTUAL))
+            revised, joint = part[REVISED].mean(), [part[line].mean() for line in JOINTS]
             rows.append(
                 [
                     number(level, 2),
                     name,
                     len(part),
                     number(plain.loc[list(zip(part["dataset"], part["type"], strict=True))].mean()),
-                    *map(number, (revised, none, mutual)),
-                    *(number(each / revised, 2) for each in (none, mutual)),
+                    *map(number, (revised, *joint)),
+                    *(number(mean / revised, 2) for mean in joint),
                 ]
             )
     header = [
@@ -184,10 +185,8 @@ def _levels_table(read: pd.DataFrame, measured: pd.DataFrame) -> str:
         "types",
         "t-SNE (unmixed)",
         REVISED,
-        NONE,
-        MUTUAL,
-        f"{NONE} : {REVISED}",
-        f"{MUTUAL} : {REVISED}",
+        *JOINTS,
+        *(f"{line} : {REVISED}" for line in JOINTS),
     ]
     return table(header, rows)
 
@@ -195,8 +194,8 @@ def _levels_table(read: pd.DataFrame, measured: pd.DataFrame) -> str:
 def _verdict(read: pd.DataFrame) -> str:
     parts = []
     for level in (0.7, 0.85):
-        means = read[read["level"] == level][[REVISED, NONE, MUTUAL]].mean()
-        ratios = {line: means[line] / means[REVISED] for line in (NONE, MUTUAL)}
+        means = read[read["level"] == level][[REVISED, *JOINTS]].mean()
+        ratios = {line: means[line] / means[REVISED] for line in JOINTS}
         said = ", ".join(f"{line} {number(ratio, 2)}" for line, ratio in ratios.items())
         missed = [line for line, ratio in ratios.items() if not ratio <= 0.75]
         parts.append(f"at {number(level, 2)}: {said} ({_held(missed)})")
@@ -216,21 +215,19 @@ def _harmony_table(harmony: pd.DataFrame) -> str:
     for name, part in groups.items():
         if len(part):
             cells = [len(part), number(part["mixing"].mean(), 2), number(part[HARMONY].mean())]
-            for line in (NONE, MUTUAL):
+            for line in JOINTS:
                 gap = part[line] - part[HARMONY]
                 ends = int((part[f"{line} at"] != part["mixing"]).sum())
                 cells += [number(part[line].mean()), number(gap.mean()), number(gap.max()), ends]
             rows.append([name, *cells])
     columns = [
-        f"{line}{what}"
-        for line in (NONE, MUTUAL)
-        for what in ("", ": difference", ": worst", ": ends")
+        f"{line}{what}" for line in JOINTS for what in ("", ": difference", ": worst", ": ends")
     ]
     return table(["dataset", "types", "mixing", HARMONY, *columns], rows)
 
 
 def _harmony_verdict(harmony: pd.DataFrame) -> str:
-    passed = {line: harmony[harmony[f"{line} at"] == harmony["mixing"]] for line in (NONE, MUTUAL)}
+    passed = {line: harmony[harmony[f"{line} at"] == harmony["mixing"]] for line in JOINTS}
     gaps, inner = (
         {line: (part[line] - part[HARMONY]).mean() for line, part in parts.items()}
         for parts in (dict.fromkeys(passed, harmony), passed)

@@ -33,8 +33,11 @@ def rows(name: str, harmony_mixes: float) -> list[dict[str, Any]]:
             else:
                 values |= {"mixing": harmony_mixes, "other_laplacian": 0.2}
             found.append(row(name, line, seed, **values))
-    for line, impure in ((DEFAULT, 0.4), (AUTO, 0.2)):
-        found.append(row(name, line, strength=1.0, mixing=0.8, other_laplacian=impure))
+    # The strong ends of both seeds are different, with the same mean.
+    for seed, change in ((0, 0.1), (2, -0.1)):
+        for line, impure in ((DEFAULT, 0.4), (AUTO, 0.2)):
+            end = {"mixing": 0.8, "other_laplacian": impure + change}
+            found.append(row(name, line, seed, strength=1.0, **end))
     return found
 
 
