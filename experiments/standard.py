@@ -72,7 +72,8 @@ def tasks(seeds: Sequence[int] = SEEDS) -> list[Task]:
             lines = (*ALL_SEEDS, *ONE_SEED) if seed == 0 else ALL_SEEDS
             found += [(name, line, None, seed) for line in lines if line not in missing]
             others = [value for value in STRENGTHS if value != STRENGTH]
-            found += [(name, line, value, seed) for line in (DEFAULT, AUTO) for value in others]
+            along = (DEFAULT, AUTO) if seed == 0 else (DEFAULT,)
+            found += [(name, line, value, seed) for line in along for value in others]
     return found
 
 
@@ -156,7 +157,7 @@ def at_harmony(made: pd.DataFrame) -> pd.DataFrame:
     """Read the hidden label's Laplacian at the mixing of Harmony and t-SNE, mean of the seeds.
 
     t-SNE is the weak end of both lines. Where a line ends below that mixing, its most mixed map is
-    taken, and ``<line> ends`` is the mixing where it ends.
+    taken, and ``<line> ends`` is the mixing where it ends. Seeds with one strength do not count.
     """
     rows = []
     for (name, _), part in made.groupby(["dataset", "seed"], sort=False):
@@ -168,7 +169,9 @@ def at_harmony(made: pd.DataFrame) -> pd.DataFrame:
             mixing, impure = (
                 np.array([plain[key], *along[key]]) for key in ("mixing", "other_laplacian")
             )
-            row[f"{line} ends"] = np.nan
+            row[f"{line} ends"] = row[line] = np.nan
+            if len(along) == 1:
+                continue
             row[line] = at_mixing(mixing, impure, row["mixing"])
             if row[line] is None:
                 most = int(mixing.argmax())
@@ -211,9 +214,9 @@ def report(made: pd.DataFrame, output: Path) -> None:
         _totals_table(total),
         _verdict(total, read),
         "The hidden label's Laplacian (lower is purer) at the mixing that Harmony 2 + t-SNE "
-        f"reaches, mean of the seeds. Lines are read between t-SNE and the strengths "
-        f"{', '.join(f'{each:g}' for each in STRENGTHS)}. \\* marks a line that ends below that "
-        "mixing with some seed, which favours it; where it ends is in brackets:",
+        "reaches, mean of the seeds (`auto`: the first). Lines are read between t-SNE and the "
+        f"strengths {', '.join(f'{each:g}' for each in STRENGTHS)}. \\* marks a line that ends "
+        "below that mixing with some seed, which favours it; where it ends is in brackets:",
         _purity_table(read),
         "Neighbours kept (adjusted R_NX, 30 neighbours), mean of the seeds:",
         _sets_table(kept[list(ALL_SEEDS)]),
