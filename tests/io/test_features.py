@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 from ctsne.io import hdf5, read_data
-from ctsne.io.features import MOST_FEATURES, read_features
+from ctsne.io.read import MOST_FEATURES, read_features
 
 from .conftest import refused
 

@@ -215,7 +215,7 @@ def read_aligned(options: Namespace, *, fewest: int = 2) -> Any:
 
 def read_input(options: Namespace, console: Console, *, expect: str | None = None) -> Data:
     """Read the data that the options name; ``expect`` is the checksum it must have."""
-    from ctsne.io.features import read_features
+    from ctsne.io.read import read_features
     from ctsne.io.tables import folded
 
     console.stage(f"reading {options.input}")

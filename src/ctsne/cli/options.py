@@ -400,7 +400,7 @@ def make_estimator(settings: Mapping[str, Any], **more: Any) -> ConditionalTSNE:
     """Return the estimator for these settings, with defaults for those that are not named."""
     from ctsne.estimator import ConditionalTSNE
     from ctsne.io import check_input
-    from ctsne.io.arrays import read_npy
+    from ctsne.io.read import read_npy
 
     given = {each.name: settings.get(each.dest, each.default) for each in PARAMETERS}
     if given["init"] not in STARTS:

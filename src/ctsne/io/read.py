@@ -1,26 +1,131 @@
-"""Reading data of any format, with labels from a second file if there is one."""
+"""Reading data of any format, labels from a second file, and single features to look at."""
 
 from __future__ import annotations
 
+import fnmatch
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.files import file_checksum, reading
-from ctsne._core.messages import quoted
-from ctsne.io import arrays
+from ctsne._core.arrays import PickledError, read_array, read_npz
+from ctsne._core.files import file_checksum, reading, require_room
+from ctsne._core.messages import quoted, unknown
+from ctsne.io import dataset as ds
 from ctsne.io.anndata import find_h5ad_data
-from ctsne.io.dataset import Dataset, check_numbers, first_difference, label_texts, take_rows
-from ctsne.io.hdf5 import opened
+from ctsne.io.dataset import Dataset, Source
+from ctsne.io.hdf5 import StoredMatrix, dense_columns, opened, read_element
 from ctsne.io.paths import TABLE_SUFFIXES, check_input, suffix_of
 from ctsne.io.tables import like_missing, read_frame, read_table, row_names, table_columns
 
 LABEL_SUFFIXES = (*TABLE_SUFFIXES, ".npy")
 _ROW_NAMES = "the row names"
+MOST_FEATURES = 50
+_Values = NDArray[np.float32]
+# NumPy files: a matrix (.npy), or a matrix with its columns (.npz); never a pickle.
+_VALID = "a valid NumPy file"
+_SPARSE = {"format", "shape", "data"}  # the entries of every sparse matrix that SciPy saved
+# The entries with the indices of its values, by format.
+_INDICES = {
+    **dict.fromkeys(("csr", "csc", "bsr"), ("indices", "indptr")),
+    "coo": ("row", "col"),
+    "dia": ("offsets",),
+}
+_NO_PICKLES = "holds Python objects (a pickle), which are not read because they can run any code"
+_REMEDY = "save text with .astype(str), numbers with .astype(float)"
+
+
+def read_matrix(path: Path, labels: Sequence[str], elsewhere: Sequence[str]) -> Dataset:
+    """Read the matrix of a .npy or .npz file, and the columns stored with it."""
+    arrays: dict[str, Any] = {}
+    pickled: list[str] = []
+    if path.suffix.lower() == ".npy":
+        arrays["X"] = read_npy(path)
+    else:
+        with reading(path, _VALID):
+            arrays, pickled = read_npz(path)
+            if arrays.keys() >= _SPARSE:
+                arrays, pickled = {"X": _sparse_matrix(arrays, path)}, []
+    for name in pickled:
+        if not arrays or name == "X" or name in {*labels} - {*elsewhere}:
+            raise ValueError(f"{name!r:.60} in {path} {_NO_PICKLES}; {_REMEDY}")
+    key = _matrix_key(arrays, path)
+    X = arrays.pop(key)
+    if len(X.shape) != 2:
+        raise ValueError(f"{path} must hold a matrix with a row per point, got shape {X.shape}")
+    n, d = X.shape
+    require_room(ds.room_for(n, d), path)
+    features, names = (
+        array
+        if array is not None and array.shape == (length,) and array.dtype.kind == "U"
+        else None
+        for array, length in ((arrays.pop("features", None), d), (arrays.get("names"), n))
+    )
+    columns = {
+        name: label_array(array)
+        for name, array in arrays.items()
+        if array.shape in ((n,), (n, 1)) and array.dtype.kind in "biufSUmM"
+        if name != "names" or names is None
+    }
+    ds.check_labels(labels, [*columns], elsewhere, where=str(path))
+    known = ds.numbered(key, d) if features is None else tuple(features.tolist())
+    notes = (f"skipped Python objects: {quoted(pickled)} ({_REMEDY})",) if pickled else ()
+    return Dataset(X, known, columns, names, Source("array", key, d), notes, path)
+
+
+def read_npy(path: Path) -> NDArray[Any]:
+    """Return the array of a .npy file."""
+    with reading(path, _VALID), path.open("rb") as file:
+        size = path.stat().st_size
+        require_room(size, path)
+        try:
+            return read_array(file, size)
+        except PickledError:
+            raise ValueError(f"{path} {_NO_PICKLES}; {_REMEDY}") from None
+
+
+def _sparse_matrix(arrays: Mapping[str, Any], path: Path) -> Any:
+    """Return a sparse matrix from what SciPy saved, checked in full."""
+    import scipy.sparse as sp
+
+    kind = arrays["format"].item()
+    kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
+    for name in ("shape", *_INDICES[kind]):
+        if arrays[name].ndim != 1 or arrays[name].dtype.kind not in "iu":
+            found = f"{arrays[name].dtype} of shape {arrays[name].shape}"
+            raise ValueError(f"{name} must be a list of whole numbers, got {found}")
+    n, d = arrays["shape"].tolist()
+    require_room(ds.room_for(n, d), path)
+    data, first, *more = (arrays[name] for name in ("data", *_INDICES[kind]))
+    parts = (data, (first, *more)) if kind == "coo" else (data, first, *more)
+    wrapper = getattr(sp, f"{kind}_{'array' if '_is_array' in arrays else 'matrix'}")
+    return ds.checked_sparse(wrapper(parts, shape=(n, d)), path)
+
+
+def _matrix_key(arrays: dict[str, Any], path: Path) -> str:
+    if "X" in arrays:
+        return "X"
+    flat = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "iuf"]
+    wide = [name for name in flat if arrays[name].shape[1] > 1] or flat
+    if len(wide) != 1:
+        found = quoted(f"{name} {array.shape}" for name, array in arrays.items())
+        raise ValueError(f"{path} must hold a matrix named X, or one matrix only; it holds {found}")
+    return wide[0]
+
+
+def label_array(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a stored array as a column; empty text is missing."""
+    array = array.reshape(-1)
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8", "replace")
+    if array.dtype.kind == "U" and "" in array:
+        array = array.astype(object)
+        array[array == ""] = None
+    return array
 
 
 def read_data(
@@ -68,8 +173,8 @@ def read_data(
             with opened(source) as file:
                 data = find_h5ad_data(file, source, labels, elsewhere, **chosen).select(features)
         else:
-            data = arrays.read_matrix(source, labels, elsewhere).select(features)
-        data = replace(check_numbers(data, fewest=fewest), sha256=sha256)
+            data = read_matrix(source, labels, elsewhere).select(features)
+        data = replace(ds.check_numbers(data, fewest=fewest), sha256=sha256)
     return data if extra is None else _joined(data, extra)
 
 
@@ -81,12 +186,12 @@ def _read_label_file(
     sha256 = file_checksum(source)
     with reading(source, "a valid file of labels"):
         if suffix_of(source) == ".npy":
-            array = arrays.read_npy(source)
+            array = read_npy(source)
             if (array.ndim != 1 and array.shape[1:] != (1,)) or array.dtype.kind not in "biufSUmM":
                 got = f"{array.dtype} of shape {array.shape}"
                 raise ValueError(f"{source} must hold one label per point, got {got}")
             name = labels[0] if len(labels) == 1 else source.stem
-            columns, names, n = {name: arrays.label_array(array)}, None, len(array)
+            columns, names, n = {name: label_array(array)}, None, len(array)
         else:
             frame = read_frame(source, as_text=index)
             columns, names, n = table_columns(frame), row_names(frame)[0], len(frame)
@@ -101,12 +206,12 @@ def _joined(data: Dataset, extra: Dataset) -> Dataset:
     # Columns that both files have stay as the data have them, with the order of their categories.
     new: dict[str, Any] = {}
     for name, column in extra.columns.items():
-        taken = take_rows(column, rows)
+        taken = ds.take_rows(column, rows)
         if name not in data.columns and name not in data.features:
             new |= {} if name == key else {name: taken}
             continue
         known = data.column(name)
-        row = first_difference(known, taken)
+        row = ds.first_difference(known, taken)
         if row is not None:
             one, other = (np.asarray(values, object)[row] for values in (known, taken))
             files = f"{data.path} and {extra.path} both have a column {name!r:.60}"
@@ -150,7 +255,7 @@ def _matching_rows(data: Dataset, extra: Dataset) -> tuple[NDArray[np.intp], str
 def _names(data: Dataset, kinds: str) -> dict[str, list[str | None]]:
     """Return what may name the rows: row names that do not only count, and columns by name."""
     keys = {
-        name: label_texts(column).tolist()
+        name: ds.label_texts(column).tolist()
         for name, column in data.columns.items()
         if column.dtype.kind in kinds
     }
@@ -158,3 +263,91 @@ def _names(data: Dataset, kinds: str) -> dict[str, list[str | None]]:
     if not any(names == [str(row) for row in range(k, k + len(names))] for k in (0, 1)):
         return {_ROW_NAMES: names, **keys}
     return keys
+
+
+# Single features of a file as columns: of the genes in an .h5ad, only those named are read
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Features with the same origin, and how to read some of them."""
+
+    words: str
+    names: tuple[str, ...]
+    read: Callable[[list[int]], _Values]  # one column for each place
+
+
+def read_features(
+    dataset: Dataset, patterns: Sequence[str] | None, *, layer: str | None = None
+) -> tuple[dict[str, _Values], list[str]]:
+    """Return the features that match names or patterns, and where they were taken from.
+
+    Genes of an .h5ad are those of ``layer``, or of ``X``; those that it lacks are taken from
+    ``raw``. Other features are the columns that the map is made of. Names of other columns are
+    skipped, because every page shows those.
+    """
+    wanted = [pattern for pattern in patterns or () if pattern not in dataset.columns]
+    if not wanted:
+        return {}, []
+    own = _Source(
+        str(dataset.source), dataset.features, lambda places: dense_columns(dataset.X, places)
+    )
+    if suffix_of(dataset.path) != ".h5ad":
+        return _chosen(dataset, wanted, [own])
+    with opened(dataset.path) as file, reading(dataset.path, "a valid .h5ad file"):
+        main = "X" if layer is None else f"layers/{layer}"
+        n = dataset.X.shape[0]
+        genes = _genes(file, main, "var", n) + _genes(file, "raw/X", "raw/var", n)
+        return _chosen(dataset, wanted, [*genes, own])
+
+
+def _chosen(
+    dataset: Dataset, patterns: Sequence[str], sources: Sequence[_Source]
+) -> tuple[dict[str, _Values], list[str]]:
+    chosen: dict[str, int] = {}  # the source of each name, in the order of the command
+    for pattern in patterns:
+        for number, source in enumerate(sources):
+            exact = pattern in source.names
+            found = [pattern] if exact else fnmatch.filter(source.names, pattern)
+            if found:
+                chosen |= {name: number for name in found if name not in chosen}
+                break
+        else:
+            known = list(dict.fromkeys(name for source in sources for name in source.names))
+            # Few names are searched for a close one: first those that begin alike.
+            known.sort(key=lambda name: name[:2].casefold() != pattern[:2].casefold())
+            message = unknown(pattern, known, what="feature", where=str(dataset.path))
+            raise ValueError(f"--show: {message}")
+    if len(chosen) > MOST_FEATURES:
+        what = f"--show matches {len(chosen)} features of {dataset.path}"
+        raise ValueError(f"{what}; a page shows at most {MOST_FEATURES}")
+    values: dict[str, _Values] = {}
+    words = []
+    for number, source in enumerate(sources):
+        names = [name for name in chosen if chosen[name] == number]
+        for name in names:
+            if (count := source.names.count(name)) > 1:
+                what = f"{count} features of {dataset.path} are called {name!r:.60}"
+                how = "make names unique, in Python: var_names_make_unique"
+                raise ValueError(f"--show: {what}; {how}")
+        if names:
+            places = [source.names.index(name) for name in names]
+            values |= dict(zip(names, source.read(places).T, strict=True))
+            words.append(f"{quoted(names)} from {source.words}")
+    return {name: values[name] for name in chosen}, words
+
+
+def _genes(file: Any, matrix: str, var: str, n: int) -> list[_Source]:
+    """Return the genes of a matrix in an .h5ad; none if it is missing or empty."""
+    if matrix not in file or var not in file or getattr(file[matrix], "shape", ()) is None:
+        return []
+    names = tuple(map(str, read_element(file[var]).index))
+
+    def read(places: list[int]) -> _Values:
+        stored = StoredMatrix(file[matrix])
+        if stored.shape != (n, len(names)):
+            shapes = f"{stored.shape}, but obs and var have {(n, len(names))}"
+            raise ValueError(f"{file[matrix].name} has the shape {shapes}")
+        return stored.columns(places)
+
+    return [_Source(matrix.replace("/", "."), names, read)]

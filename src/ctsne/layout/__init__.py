@@ -6,8 +6,7 @@
 """
 
 from ctsne.layout.descent import Layout, Schedule
-from ctsne.layout.procrustes import align
-from ctsne.layout.start import start_positions
+from ctsne.layout.start import align, start_positions
 from ctsne.layout.weights import PairWeights, pair_weights
 
 __all__ = ["Layout", "PairWeights", "Schedule", "align", "pair_weights", "start_positions"]

@@ -1,4 +1,4 @@
-"""Positions to start a map from."""
+"""Positions to start a map from, and maps of the same points turned onto each other."""
 
 from __future__ import annotations
 
@@ -91,3 +91,13 @@ def _scaled(
     flat = np.flatnonzero(spread <= _FLAT * spread[0])
     out[:, flat] = rng.normal(scale=START_SCALE, size=(len(out), len(flat)))
     return out
+
+
+def align(embedding: NDArray[np.floating], reference: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Rotate, mirror and shift a map to match another of the same points; distances stay."""
+    positions, target = embedding.astype(np.float64), reference.astype(np.float64)
+    centre, goal = positions.mean(axis=0), target.mean(axis=0)
+    with one_blas_thread():
+        left, _, right = np.linalg.svd((positions - centre).T @ (target - goal))
+        turned = (positions - centre) @ (left @ right) + goal
+    return np.asarray(turned, np.float32)

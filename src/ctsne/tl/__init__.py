@@ -5,8 +5,7 @@ Results go into ``adata`` under ``key_added``, or into a copy of it. anndata and
 """
 
 from ctsne.tl.embed import ctsne
-from ctsne.tl.measure import evaluate, sweep
+from ctsne.tl.measure import evaluate, screen, sweep
 from ctsne.tl.new_cells import transform
-from ctsne.tl.screen import screen
 
 __all__ = ["ctsne", "evaluate", "screen", "sweep", "transform"]

@@ -1,7 +1,8 @@
-"""Measured maps of an AnnData object: one that it holds, or those of many settings."""
+"""Columns of an AnnData object that could be labels, and measured maps: one or many settings."""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,26 +12,75 @@ from sklearn.base import clone
 from ctsne._core.vocabulary import FEATURE_METRICS, MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays
-from ctsne.io.anndata import graph_fields, labels_of, map_name, map_of
+from ctsne.evaluate.screen import screen as screen_arrays
+from ctsne.io.anndata import graph_fields, labels_of, map_name, map_of, obs_columns
 from ctsne.io.dataset import Source
+from ctsne.io.tables import candidates
 from ctsne.methods import align_value
 from ctsne.settings import DEFAULTS
 from ctsne.storage.record import GivenArray, Record
 from ctsne.sweep import SweepResult
 from ctsne.sweep import sweep as sweep_arrays
 from ctsne.sweep.grid import Grid
-from ctsne.tl.fields import (
-    check_adata,
-    find_alignment,
-    find_features,
-    find_stored_features,
-    find_stored_record,
-    warn_of_counts,
-)
+from ctsne.tl import fields
 
 if TYPE_CHECKING:
     import pandas as pd
     from anndata import AnnData
+
+
+def screen(
+    adata: AnnData,
+    *,
+    use_rep: str | None = None,
+    n_pcs: int | None = None,
+    layer: str | None = None,
+    metric: str = "euclidean",
+    n_jobs: int = -1,
+) -> pd.DataFrame:
+    """Rank the columns of ``adata.obs`` that could be labels, and propose one to factor out.
+
+    The proposal is logged. ``adata`` is not changed.
+
+    Parameters
+    ----------
+    adata : AnnData
+    use_rep, n_pcs, layer, metric, n_jobs
+        As in :func:`ctsne.tl.ctsne`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per column: number of ``values`` and of ``missing`` ones, ``mixing`` among the
+        nearest neighbours in the data (the smallest first; 1 is random), the ``kind`` that the
+        name suggests, and a ``note``. ``attrs`` has the ``proposal`` (None if no column
+        dominates), the ``advice`` in words, and ``relations`` such as nested columns.
+
+    Examples
+    --------
+    >>> import anndata
+    >>> from ctsne.datasets import make_synthetic
+    >>> from ctsne.tl import screen
+    >>> data = make_synthetic(300, random_state=0)
+    >>> adata = anndata.AnnData(data.X)
+    >>> adata.obs["batch"], adata.obs["cell_type"] = data.known, data.hidden
+    >>> table = screen(adata)
+    >>> table.attrs["proposal"], table.loc["cell_type", "kind"]
+    ('batch', 'analysis')
+    """
+    import pandas as pd
+
+    fields.check_adata(adata)
+    features = fields.find_features(adata, use_rep, n_pcs, layer)
+    columns = candidates(obs_columns(adata.obs))
+    found = screen_arrays(features.matrix, columns, metric=metric, pca=features.pca, n_jobs=n_jobs)
+    names = ["name", "values", "missing", "mixing", "kind", "note"]
+    table = pd.DataFrame(map(vars, found.columns), columns=names).set_index("name")
+    relations = [str(relation) for relation in found.relations]
+    table.attrs = {"proposal": found.proposal, "advice": found.advice, "relations": relations}
+    for text in (*relations, found.advice):
+        logging.getLogger("ctsne").info(text)
+    return table
 
 
 def evaluate(
@@ -91,18 +141,18 @@ def evaluate(
     >>> sorted(set(table["label"].dropna()))
     ['batch', 'type']
     """
-    check_adata(adata)
+    fields.check_adata(adata)
     embedding = map_of(adata, basis)
-    record = find_stored_record(adata, basis) or Record("another program", {})
+    record = fields.find_stored_record(adata, basis) or Record("another program", {})
     if labels is None and record.labels and set(record.labels) <= set(adata.obs):
         labels = list(record.labels)
     known, hidden = labels_of(adata, labels), labels_of(adata, other, "other")
     neighbors_key = record.options.get("neighbors_key")
     record = _of_features(adata, record)
     if use_rep is None and n_pcs is None and layer is None:
-        features = find_stored_features(adata, record)
+        features = fields.find_stored_features(adata, record)
     else:
-        features = find_features(adata, use_rep, n_pcs, layer)
+        features = fields.find_features(adata, use_rep, n_pcs, layer)
     align = align_value({**DEFAULTS, **record.parameters}) if record.parameters else "none"
     if isinstance(align, GivenArray):
         align = record.options.get("align_rep", "none")
@@ -117,7 +167,7 @@ def evaluate(
         k=k,
         metric=record.parameters.get("metric", "euclidean") if metric is None else metric,
         pca=features.pca,
-        align=find_alignment(adata, align),
+        align=fields.find_alignment(adata, align),
         sample=sample,
         random_state=random_state,
         standard=compared,
@@ -204,10 +254,10 @@ def sweep(
     >>> best = result.best(mixing=0.5)
     >>> tl.ctsne(adata, "batch", perplexity=20, n_iter=300, **best.parameters)
     """
-    check_adata(adata)
+    fields.check_adata(adata)
     known, hidden = labels_of(adata, labels), labels_of(adata, other, "other")
-    features = find_features(adata, use_rep, n_pcs, layer)
-    warn_of_counts(features)
+    features = fields.find_features(adata, use_rep, n_pcs, layer)
+    fields.warn_of_counts(features)
     if n_pcs is not None:
         estimator = clone(ConditionalTSNE(random_state=0) if estimator is None else estimator)
         estimator.set_params(pca=features.pca)
