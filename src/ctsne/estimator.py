@@ -13,15 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ctsne._core import page_html
-from ctsne._core.checks import (
-    check_count,
-    check_data,
-    check_finite,
-    check_jobs,
-    check_names,
-    check_same_rows,
-)
+from ctsne._core import checks, page_html
 from ctsne._core.components import Projection
 from ctsne._core.messages import warn
 from ctsne._core.progress import Report
@@ -219,12 +211,12 @@ class ConditionalTSNE(
         >>> model.labels_.columns[0].names, model.strength_
         (('blue', 'orange'), 0.7)
         """
-        matrix = check_data(X)
+        matrix = checks.check_data(X)
         for column in given_columns(labels):
-            check_same_rows(X, column)
-        check_same_rows(X, self.align, argument="align")
+            checks.check_same_rows(X, column)
+        checks.check_same_rows(X, self.align, argument="align")
         known = _encoded(labels, matrix.shape[0])
-        check_names(X)
+        checks.check_names(X)
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
         given = self.get_params(deep=False)
         log = StageLog(given)
@@ -327,7 +319,7 @@ class ConditionalTSNE(
         """
         check_is_fitted(self)
         log = StageLog(self.get_params(deep=False))
-        count = check_count(n_iter, "n_iter", low=1)
+        count = checks.check_count(n_iter, "n_iter", low=1)
         if not hasattr(self, "_layout"):
             raise ValueError(f"resume cannot continue this run: {NOT_KEPT}")
         try:
@@ -455,8 +447,8 @@ class ConditionalTSNE(
                 'extend needs features, but metric="precomputed" has only distances to the points '
                 "of the map, not those between new points; fit a new map, or use place"
             )
-        count = check_count(n_iter, "n_iter", low=1)
-        request, n_jobs = self._checked(X, labels, aligned), check_jobs(self.n_jobs)
+        count = checks.check_count(n_iter, "n_iter", low=1)
+        request, n_jobs = self._checked(X, labels, aligned), checks.check_jobs(self.n_jobs)
         reference = self._reference
         placed = placing.place(reference, request, shifts={}, n_jobs=n_jobs)
         before, done, mixed = self.embedding_, self.n_iter_, self.mixing_ is not None
@@ -545,7 +537,7 @@ class ConditionalTSNE(
 
     @property
     def _reference(self) -> Reference:
-        jobs = check_jobs(self.n_jobs)
+        jobs = checks.check_jobs(self.n_jobs)
         return self._lazy_reference.get(self.embedding_, self.diagnostics_, jobs)
 
     def _checked(self, X: Any, labels: Any, *more: Any) -> Request:
@@ -594,7 +586,10 @@ def place_in(
     after_part: Report | None = None,
 ) -> Placement:
     """Place new points, those of new labels moved by given shifts (:func:`new_label_shifts`)."""
-    request, n_jobs = model._checked(X, labels, aligned, perplexity), check_jobs(model.n_jobs)
+    request, n_jobs = (
+        model._checked(X, labels, aligned, perplexity),
+        checks.check_jobs(model.n_jobs),
+    )
     return placing.place(
         model._reference, request, shifts=shifts or {}, n_jobs=n_jobs, after_part=after_part
     )
@@ -603,7 +598,7 @@ def place_in(
 def new_label_shifts(model: ConditionalTSNE, X: Any, labels: Any) -> dict[Any, Any]:
     """Estimate the shift of every label that is not in the map, if that is aligned."""
     request = model._checked(X, labels)
-    return placing.new_label_shifts(model._reference, request, check_jobs(model.n_jobs))
+    return placing.new_label_shifts(model._reference, request, checks.check_jobs(model.n_jobs))
 
 
 def model_of_map(
@@ -616,7 +611,7 @@ def model_of_map(
     if embedding.shape != (matrix.shape[0], model.n_components):
         wanted = f"({matrix.shape[0]}, {model.n_components})"
         raise ValueError(f"the map must have the shape {wanted}, got {embedding.shape}")
-    check_finite(embedding, argument="the map")
+    checks.check_finite(embedding, argument="the map")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they were shown when the map was made
         return model._adopt(matrix, known, embedding)

@@ -12,19 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import (
-    all_identical,
-    as_numbers,
-    check_choice,
-    check_count,
-    check_directions,
-    check_finite,
-    check_jobs,
-    check_number,
-    check_perplexity,
-    check_seed,
-    is_sparse,
-)
+from ctsne._core import checks
 from ctsne._core.components import check_components
 from ctsne._core.messages import shown, value_text
 from ctsne._core.vocabulary import BANDWIDTHS, METRICS, STARTS
@@ -177,16 +165,16 @@ def check_settings(
     """Check every parameter of an estimator against checked data; the result holds warnings."""
     n = X.shape[0]
     warnings: list[str] = []
-    method = METHODS[check_choice(given["method"], "method", tuple(METHODS))]
-    perplexity = check_perplexity(given["perplexity"], n)
-    metric = check_choice(given["metric"], "metric", METRICS)
+    method = METHODS[checks.check_choice(given["method"], "method", tuple(METHODS))]
+    perplexity = checks.check_perplexity(given["perplexity"], n)
+    metric = checks.check_choice(given["metric"], "metric", METRICS)
     if metric == "precomputed":
         _check_distances(X, perplexity)
     if metric == "cosine":
-        check_directions(X)
-    if (X.max() == 0) if metric == "precomputed" else all_identical(X):
+        checks.check_directions(X)
+    if (X.max() == 0) if metric == "precomputed" else checks.all_identical(X):
         warnings.append("all points of X are identical: their positions in the map mean nothing.")
-    n_components = check_count(given["n_components"], "n_components", low=1, high=3)
+    n_components = checks.check_count(given["n_components"], "n_components", low=1, high=3)
     mixing = _check_mixing(given, method, labels)
     knobs = _check_knobs(given, labels)
     beta_low = _check_beta_low(given, labels)
@@ -198,17 +186,17 @@ def check_settings(
         beta_low=beta_low,
         mixing=mixing,
         align=align if method.splits_neighbors else "none",
-        bandwidth=check_choice(given["bandwidth"], "bandwidth", BANDWIDTHS),
+        bandwidth=checks.check_choice(given["bandwidth"], "bandwidth", BANDWIDTHS),
         perplexity=perplexity,
         metric=metric,
         pca=check_components(given["pca"], X.shape, metric),
-        recall=check_number(given["recall"], "recall", low=0.5, high=1),
+        recall=checks.check_number(given["recall"], "recall", low=0.5, high=1),
         n_components=n_components,
         init=_check_init(given["init"], n, n_components, metric),
-        n_iter=check_count(given["n_iter"], "n_iter", low=1),
+        n_iter=checks.check_count(given["n_iter"], "n_iter", low=1),
         schedule=_check_schedule(given, n),
         dof=check_dof(given["dof"]),
-        n_jobs=check_jobs(given["n_jobs"]),
+        n_jobs=checks.check_jobs(given["n_jobs"]),
         rng=_generator(given["random_state"]),  # last, as it advances a RandomState
     )
     settings, unlabelled = _with_usable_labels(settings, y_given=y_given)
@@ -255,7 +243,7 @@ def _check_mixing(
         values = labels.per_column(mixing, argument="mixing")
     hint = "or a mapping from each label column to such a number"
     numbers = [
-        check_number(
+        checks.check_number(
             value,
             f"mixing[{shown(name, 40)}]" if value is not mixing else "mixing",
             low=0,
@@ -322,7 +310,7 @@ def _check_numbers(
     """Return one number per label of each column; without labels, only check the numbers."""
     hint = "or a mapping from each label, or label column, to such a number"
     for name, number in _numbers_in(value, argument):
-        check_number(number, name, low=low, high=high, open_low=open_low, hint=hint)
+        checks.check_number(number, name, low=low, high=high, open_low=open_low, hint=hint)
     return () if labels is None else labels.per_label(value, argument=argument)
 
 
@@ -439,7 +427,7 @@ def _check_distances(X: Any, perplexity: float) -> None:
     if X.min() < 0:
         must = 'with metric="precomputed", X must hold distances, which are not negative'
         raise ValueError(f"{must}, got {X.min()}; turn similarities into distances first")
-    if not is_sparse(X):
+    if not checks.is_sparse(X):
         return
     edges = sp.coo_array(X)
     degree = np.bincount(edges.row[edges.row != edges.col], minlength=n)
@@ -454,22 +442,22 @@ def _check_distances(X: Any, perplexity: float) -> None:
 
 def _check_init(init: Any, n: int, n_components: int, metric: str) -> str | NDArray[np.float32]:
     if isinstance(init, str):
-        check_choice(init, "init", STARTS)
+        checks.check_choice(init, "init", STARTS)
         if init == "pca" and metric == "precomputed":
             raise ValueError(
                 'init="pca" needs features, but metric="precomputed" has only distances; '
                 'use init="spectral", init="random" or an array of positions'
             )
         return init
-    if is_sparse(init):
+    if checks.is_sparse(init):
         raise TypeError("init must be a dense array of start positions, got a sparse matrix")
-    array = as_numbers(init, argument="init")
+    array = checks.as_numbers(init, argument="init")
     if array.shape != (n, n_components):
         raise ValueError(
             f"init must be one of {', '.join(map(repr, STARTS))}, or one position per point, of "
             f"shape ({n}, {n_components}); got an array of shape {array.shape}"
         )
-    check_finite(array, argument="init", columns=getattr(init, "columns", None))
+    checks.check_finite(array, argument="init", columns=getattr(init, "columns", None))
     largest = float(np.abs(array).max())
     if largest > LARGEST_START:
         raise ValueError(
@@ -480,16 +468,18 @@ def _check_init(init: Any, n: int, n_components: int, metric: str) -> str | NDAr
 
 
 def _check_schedule(given: Mapping[str, Any], n: int) -> Schedule:
-    early = check_number(given["early_exaggeration"], "early_exaggeration", low=0, open_low=True)
-    late = check_number(given["exaggeration"], "exaggeration", low=0, open_low=True)
+    early = checks.check_number(
+        given["early_exaggeration"], "early_exaggeration", low=0, open_low=True
+    )
+    late = checks.check_number(given["exaggeration"], "exaggeration", low=0, open_low=True)
     rate, early_rate = given["learning_rate"], None
     if isinstance(rate, str):
-        check_choice(rate, "learning_rate", ("auto",))
+        checks.check_choice(rate, "learning_rate", ("auto",))
         # Larger steps give wider maps; in three dimensions their meshes are slow or too coarse.
         least = 12.0 if given["n_components"] == 3 else 1.0
         rate, early_rate = (max(200.0, n / max(least, factor)) for factor in (late, early))
-    n_early = check_count(given["early_exaggeration_iter"], "early_exaggeration_iter", low=0)
-    rate = check_number(rate, "learning_rate", low=0, open_low=True, hint='or "auto"')
+    n_early = checks.check_count(given["early_exaggeration_iter"], "early_exaggeration_iter", low=0)
+    rate = checks.check_number(rate, "learning_rate", low=0, open_low=True, hint='or "auto"')
     return Schedule(
         early_exaggeration=early,
         early_exaggeration_iter=n_early,
@@ -500,4 +490,4 @@ def _check_schedule(given: Mapping[str, Any], n: int) -> Schedule:
 
 
 def _generator(random_state: Any) -> np.random.Generator:
-    return np.random.default_rng(check_seed(random_state).randint(2**31 - 1))
+    return np.random.default_rng(checks.check_seed(random_state).randint(2**31 - 1))

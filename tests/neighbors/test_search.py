@@ -234,10 +234,9 @@ def small_cells() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "EXACT_UP_TO", 300)
         patch.setattr(search, "_WHOLE_LABEL", 64)
-        for module in (search, points):
-            patch.setattr(module, "CELL_SIZE", 16)
-        patch.setattr(search, "TRIALS", 100)
-        patch.setattr(search, "CHECKS", 200)
+        patch.setattr(points, "CELL_SIZE", 16)
+        patch.setattr(points, "TRIALS", 100)
+        patch.setattr(points, "CHECKS", 200)
         yield
 
 

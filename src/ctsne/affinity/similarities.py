@@ -19,14 +19,7 @@ from ctsne.affinity.shares import (
 )
 from ctsne.affinity.weights import Floats, of_points, random_share, revised_weights
 from ctsne.labels import Labels
-from ctsne.neighbors import Neighbors
-from ctsne.neighbors.lists import (
-    divide_rows,
-    fill_lists,
-    joint_lengths,
-    product_shares,
-    select_neighbors,
-)
+from ctsne.neighbors import Neighbors, lists
 from ctsne.neighbors.matching import matched_shares
 from ctsne.neighbors.patterns import differing_lists
 
@@ -95,7 +88,7 @@ def balanced_affinities(
     for c, (column, strengths) in enumerate(zip(labels.columns, strength, strict=True)):
         step = of_points(strengths, column.codes)
         shares[:, c] += step * (random_share(column) - shares[:, c])
-    wanted = product_shares(shares, neighbors.patterns)
+    wanted = lists.product_shares(shares, neighbors.patterns)
     return _split(neighbors, labels, wanted, perplexity=perplexity, n_jobs=n_jobs)
 
 
@@ -112,7 +105,7 @@ def joint_affinities(
     The lists of ``neighbors`` are as long as a row each; the best of them are kept. ``strength``
     holds that of each label of each column, in [0, 1].
     """
-    length = min(int(joint_lengths((0, 1), perplexity).sum()), neighbors.indices.shape[1])
+    length = min(int(lists.joint_lengths((0, 1), perplexity).sum()), neighbors.indices.shape[1])
     natural = natural_log_shares(neighbors, labels, perplexity=length / 2, n_jobs=n_jobs)
     matched = matched_shares(neighbors, labels)
     shares = joint_shares(natural, matched, labels, strength, neighbors.patterns)
@@ -121,10 +114,10 @@ def joint_affinities(
     # The nearest point that differs in nothing is kept, however small its share.
     least = np.where(neighbors.lengths[:, 0] > 0, _LEAST_SHARE, 0.0)
     filled[:, 0] = np.maximum(filled[:, 0], least / total)
-    wanted = divide_rows(filled, total)
-    kept = fill_lists(wanted, neighbors.lengths.astype(np.int64), total)
-    lists = select_neighbors(neighbors, kept)
-    return _split(lists, labels, shares, perplexity=perplexity, n_jobs=n_jobs, matched=matched)
+    wanted = lists.divide_rows(filled, total)
+    kept = lists.fill_lists(wanted, neighbors.lengths.astype(np.int64), total)
+    best = lists.select_neighbors(neighbors, kept)
+    return _split(best, labels, shares, perplexity=perplexity, n_jobs=n_jobs, matched=matched)
 
 
 def _split(

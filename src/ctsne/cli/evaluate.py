@@ -7,18 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.vocabulary import MEASURES, NEIGHBORHOOD
+from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions
 from ctsne.cli.files import Data, check_labels, check_not_inputs, read_input
 from ctsne.cli.main import Parser, make_parser
-from ctsne.cli.options import (
-    add_jobs,
-    add_key,
-    add_messages,
-    add_sample,
-    make_estimator,
-    option,
-    whole,
-)
 from ctsne.cli.rerun import options_again
 from ctsne.methods import align_value
 
@@ -59,18 +51,20 @@ examples:
 
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
-    option(main, "MAP", "file written by ctsne embed, or any .h5ad file with a map")
-    option(main, "--data FILE", "data file, if it is no longer where embed read it")
-    option(main, "--labels COLUMN...", "labels that should be mixed (default: those factored out)")
-    option(main, "--other COLUMN...", "labels that should be visible in the map")
+    opt.option(main, "MAP", "file written by ctsne embed, or any .h5ad file with a map")
+    opt.option(main, "--data FILE", "data file, if it is no longer where embed read it")
+    opt.option(
+        main, "--labels COLUMN...", "labels that should be mixed (default: those factored out)"
+    )
+    opt.option(main, "--other COLUMN...", "labels that should be visible in the map")
     sizes = "sizes of the neighbourhoods; larger values measure coarser structure"
-    option(main, "-k --k N...", sizes, read=whole, default=[NEIGHBORHOOD])
-    add_sample(main)
-    option(main, "--standard", "add the measures of scib-metrics, next to t-SNE; needs --other")
-    option(main, "-o --output FILE", "also write the table to a csv or tsv file")
-    add_key(main, "h5ad: name of the map in obsm, such as umap")
-    add_jobs(main)
-    add_messages(parser)
+    opt.option(main, "-k --k N...", sizes, read=opt.whole, default=[NEIGHBORHOOD])
+    opt.add_sample(main)
+    opt.option(main, "--standard", "add the measures of scib-metrics, next to t-SNE; needs --other")
+    opt.option(main, "-o --output FILE", "also write the table to a csv or tsv file")
+    opt.add_key(main, "h5ad: name of the map in obsm, such as umap")
+    opt.add_jobs(main)
+    opt.add_messages(parser)
 
 
 def run(options: argparse.Namespace, console: Console) -> None:
@@ -140,7 +134,7 @@ def _table(
     check_labels(options.labels or list(factored), options.other)
     if options.standard and not factored:
         raise ValueError("--standard needs --labels: the label to factor out, such as the batch")
-    model = make_estimator(settings)
+    model = opt.make_estimator(settings)
     align = align_value(model.get_params(deep=False)) if data.aligned is None else data.aligned
     tables = [
         evaluate(

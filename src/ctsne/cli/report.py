@@ -10,23 +10,12 @@ from typing import Any
 
 from ctsne._core.files import check_space
 from ctsne._core.messages import size_text
+from ctsne.cli import sweep as sweeps
 from ctsne.cli.console import Console
 from ctsne.cli.files import check_not_inputs
 from ctsne.cli.info import missing_labels
 from ctsne.cli.main import Parser, make_parser, spell_command
 from ctsne.cli.options import add_labels, add_messages, option
-from ctsne.cli.sweep import (
-    SweepFolder,
-    add_sweep_options,
-    check_folder,
-    embed_command,
-    files_of,
-    findings,
-    n_points,
-    read_folder,
-    run_sweep,
-    write_folder,
-)
 
 # Of a page without maps: what draws them.
 _SMALLEST_PAGE = 10**5
@@ -69,7 +58,7 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "-o --output PAGE", "html file to write; overwritten if it exists", required=True)
     option(main, "--title TEXT", "title of the page")
     option(main, "--keep FOLDER", "for data: keep the sweep in this folder, for later use")
-    add_sweep_options(parser, main)
+    sweeps.add_sweep_options(parser, main)
     add_messages(parser)
 
 
@@ -84,26 +73,26 @@ def run(options: argparse.Namespace, console: Console) -> None:
     sweep = page(target, options, console)
     result = sweep.result
     size = target.stat().st_size
-    lines, facts = findings(sweep, _data_file(sweep, options))
+    lines, facts = sweeps.findings(sweep, _data_file(sweep, options))
     best = facts["suggested"]
     content = {
         "command": "report",
         "output": options.output,
         "bytes": size,
-        "points": n_points(result),
+        "points": sweeps.n_points(result),
         "features": list(sweep.features),
         "suggested": None if best is None else best["parameters"],
         "embed": None if best is None else best["command"],
         "reason": facts["reason"],
     }
-    made = f"{len(result.maps)} maps of {n_points(result):,} points, {size_text(size)}"
+    made = f"{len(result.maps)} maps of {sweeps.n_points(result):,} points, {size_text(size)}"
     lines += ["", f"page: {options.output} ({made}); open it in a browser"]
     if sweep.features:
         lines.append(_added(sweep))
     console.result("\n".join(lines), content)
 
 
-def _data_file(sweep: SweepFolder, options: argparse.Namespace) -> str:
+def _data_file(sweep: sweeps.SweepFolder, options: argparse.Namespace) -> str:
     """Return the file that was swept, as one would name it here."""
     source = Path(options.input)
     if not source.is_dir():
@@ -111,7 +100,7 @@ def _data_file(sweep: SweepFolder, options: argparse.Namespace) -> str:
     return os.path.relpath(source.resolve().parent / sweep.record.inputs[0].file)
 
 
-def _added(sweep: SweepFolder) -> str:
+def _added(sweep: sweeps.SweepFolder) -> str:
     """Say how much of the page is features to colour by."""
     from ctsne.report.payload import scale_size
 
@@ -121,7 +110,9 @@ def _added(sweep: SweepFolder) -> str:
     return f"{count} {what} to colour by {adds} {size_text(size)}"
 
 
-def _page_of_folder(target: Path, options: argparse.Namespace, console: Console) -> SweepFolder:
+def _page_of_folder(
+    target: Path, options: argparse.Namespace, console: Console
+) -> sweeps.SweepFolder:
     source = Path(options.input)
     given = [
         action.option_strings[-1]
@@ -134,12 +125,14 @@ def _page_of_folder(target: Path, options: argparse.Namespace, console: Console)
             f"{', '.join(given)} {has} no effect on a finished sweep, {source}. "
             "Run ctsne sweep again, or give the data file instead of the folder"
         )
-    sweep = read_folder(source)
+    sweep = sweeps.read_folder(source)
     _write(sweep, source, target, options, console)
     return sweep
 
 
-def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -> SweepFolder:
+def _page_of_data(
+    target: Path, options: argparse.Namespace, console: Console
+) -> sweeps.SweepFolder:
     from ctsne.io import check_input
 
     check_input(options.input)
@@ -148,24 +141,28 @@ def _page_of_data(target: Path, options: argparse.Namespace, console: Console) -
     if options.dimensions > 2:
         raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
     if options.keep is not None:
-        check_folder(Path(options.keep))
-        check_not_inputs(files_of(Path(options.keep)), options)
+        sweeps.check_folder(Path(options.keep))
+        check_not_inputs(sweeps.files_of(Path(options.keep)), options)
     with tempfile.TemporaryDirectory(prefix="ctsne-") as temporary:
         folder = Path(options.keep or temporary)
         try:
-            sweep = run_sweep(options, console, folder)
+            sweep = sweeps.run_sweep(options, console, folder)
         except KeyboardInterrupt as stop:
             if options.keep is None:
                 stop.args = ("nothing was written; --keep FOLDER would keep finished maps",)
             raise
         if options.keep is not None:
-            write_folder(folder, sweep)
+            sweeps.write_folder(folder, sweep)
         _write(sweep, folder, target, options, console)
         return sweep
 
 
 def _write(
-    sweep: SweepFolder, folder: Path, target: Path, options: argparse.Namespace, console: Console
+    sweep: sweeps.SweepFolder,
+    folder: Path,
+    target: Path,
+    options: argparse.Namespace,
+    console: Console,
 ) -> None:
     """Write the page of a sweep."""
     from ctsne.cli.rerun import FILES
@@ -190,6 +187,6 @@ def _write(
         names=sweep.names,
         title=options.title,
         features=sweep.features,
-        commands=[embed_command(swept, data["file"], given) for swept in maps],
+        commands=[sweeps.embed_command(swept, data["file"], given) for swept in maps],
         provenance=made,
     )

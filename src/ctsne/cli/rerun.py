@@ -10,17 +10,9 @@ from typing import TYPE_CHECKING, Any
 from ctsne._core.files import check_regular, file_checksum
 from ctsne._core.vocabulary import NO_EFFECT, STARTS
 from ctsne.cli import embed, transform
+from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.main import Parser, make_parser, spell_command
-from ctsne.cli.options import (
-    PARAMETERS,
-    UNRECORDED,
-    add_jobs,
-    add_key,
-    add_messages,
-    check_value,
-    option,
-)
 
 if TYPE_CHECKING:
     from ctsne.storage.record import Input, Record
@@ -50,11 +42,11 @@ _MOST_ITERATIONS = 100_000
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     main.add_argument("made", metavar="MAP", help="file with a map, or points placed in one")
-    option(main, "-o --output NEW", "where to write (default: replace MAP)")
-    option(main, "--input FILE", "the data, if they have moved")
-    add_key(main)
-    add_jobs(main)
-    add_messages(parser)
+    opt.option(main, "-o --output NEW", "where to write (default: replace MAP)")
+    opt.option(main, "--input FILE", "the data, if they have moved")
+    opt.add_key(main)
+    opt.add_jobs(main)
+    opt.add_messages(parser)
 
 
 def run(options: Namespace, console: Console) -> None:
@@ -107,7 +99,7 @@ def stored_settings(record: Record, output: Path) -> dict[str, Any]:
     if record.command not in ("embed", "sweep", "transform"):
         raise ValueError(f"{output} was made by an unknown command, {record.made_by!r:.40}")
     actions = {action.dest: action for action in make_parser().commands[record.command].options()}
-    dests = {parameter.name: parameter.dest for parameter in PARAMETERS}
+    dests = {parameter.name: parameter.dest for parameter in opt.PARAMETERS}
     stored = {**record.options, "labels": list(record.labels) or None}
     for name, value in record.parameters.items():
         if name == "pca" and value is None:
@@ -116,7 +108,7 @@ def stored_settings(record: Record, output: Path) -> dict[str, Any]:
             value = {"align": None, "init": "given.npy"}.get(name, value)
         if name not in NO_EFFECT:
             stored[dests.get(name, name)] = value
-    unknown = [name for name in stored if name not in actions or name in UNRECORDED]
+    unknown = [name for name in stored if name not in actions or name in opt.UNRECORDED]
     if unknown:
         what = f"settings that this version does not know: {', '.join(map(repr, unknown[:3]))}"
         raise ValueError(f"{output} was made with {what}; upgrade ctsne")
@@ -125,7 +117,7 @@ def stored_settings(record: Record, output: Path) -> dict[str, Any]:
         optional = (values[name] is None and not actions[name].required) or name == "seed"
         try:
             missing = value is None and optional
-            values[name] = None if missing else check_value(actions[name], value)
+            values[name] = None if missing else opt.check_value(actions[name], value)
         except ArgumentTypeError as error:
             what = f"the settings stored in {output} cannot be read"
             raise ValueError(f"{what}: {name} {error!s:.200}") from None

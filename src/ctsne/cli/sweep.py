@@ -11,17 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import (
-    COLUMNS,
-    FEATURES,
-    INDEX,
-    SETTINGS,
-    TABLE,
-    check_target,
-    sole_writer,
-    uninterrupted,
-    write_file,
-)
+from ctsne._core import files
 from ctsne._core.messages import value_text
 from ctsne._core.vocabulary import NEIGHBORHOOD, STARTS, SUGGESTED_MIXING, mixings_of
 from ctsne.cli import options as opt
@@ -161,7 +151,7 @@ def run_sweep(options: argparse.Namespace, console: Console, folder: Path) -> Sw
         finished = 0
     total = sum(len(entry.get(_knob(entry), [""])) for entry in grid)
     if finished < total:
-        if folder.is_dir() and not (folder / INDEX).exists():  # how to continue it
+        if folder.is_dir() and not (folder / files.INDEX).exists():  # how to continue it
             _write_record(folder, record)
         state = f"{finished} of {total} maps are finished in {folder}; run the same command again"
         raise KeyboardInterrupt(
@@ -170,7 +160,7 @@ def run_sweep(options: argparse.Namespace, console: Console, folder: Path) -> Sw
     if all(swept.error is not None for swept in result.maps):
         raise ValueError(f"no map could be made: {result.maps[0].error}")
     if left := len(map_files(folder).difference(swept.file for swept in result.maps)):
-        console.say(f"earlier maps kept in {folder}, but not listed in its {TABLE}: {left}")
+        console.say(f"earlier maps kept in {folder}, but not listed in its {files.TABLE}: {left}")
     # Times are not written, so that the same command twice gives the same bytes.
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
     result = replace(result, maps=maps, sampled_from=data.sampled or None)
@@ -202,7 +192,7 @@ def _report(made: SweepFolder, options: argparse.Namespace, console: Console) ->
     """Print the measures, the suggestion and the command that makes the suggested map."""
     folder = options.output
     lines, facts = findings(made, options.input)
-    lines += ["", f"all measures: {Path(folder) / TABLE}"]
+    lines += ["", f"all measures: {Path(folder) / files.TABLE}"]
     content = {
         "command": "sweep",
         "output": folder,
@@ -304,12 +294,15 @@ class SweepFolder:
 
 def files_of(path: Path) -> list[Path]:
     """Return the files that :func:`write_folder` writes."""
-    return [path / name for name in (INDEX, COLUMNS, FEATURES, TABLE, SETTINGS)]
+    return [
+        path / name
+        for name in (files.INDEX, files.COLUMNS, files.FEATURES, files.TABLE, files.SETTINGS)
+    ]
 
 
 def is_sweep_folder(path: Path) -> bool:
     """Tell whether a folder holds a finished sweep."""
-    return all(file.is_file() for file in files_of(path) if file.name != FEATURES)
+    return all(file.is_file() for file in files_of(path) if file.name != files.FEATURES)
 
 
 def map_files(path: Path) -> set[str]:
@@ -335,14 +328,14 @@ def check_folder(path: Path) -> None:
             what = f"the folder {path} holds other files ({others[0]})"
             raise ValueError(f"{what}; a sweep needs its own folder, which need not exist yet")
     for file in files_of(path):
-        check_target(file)
+        files.check_target(file)
 
 
 def _is_ours(path: Path) -> bool:
     """Tell whether a sweep was made or begun here; a file called table.csv does not mean that."""
     from ctsne.storage.record import read_record
 
-    if not (path / SETTINGS).is_file():
+    if not (path / files.SETTINGS).is_file():
         return bool(map_files(path))
     try:
         return read_record(path).command == "sweep"
@@ -354,7 +347,7 @@ def _check_same_data(path: Path, record: Record) -> None:
     """Refuse a folder with a sweep of other data or labels; else its maps are kept and reused."""
     from ctsne.storage.record import read_record
 
-    if not (path / SETTINGS).is_file():
+    if not (path / files.SETTINGS).is_file():
         return
     before = read_record(path)
     labels, now = (label_names(r.labels, bool(r.options.get("combine"))) for r in (before, record))
@@ -367,7 +360,7 @@ def _check_same_data(path: Path, record: Record) -> None:
 
 
 def _write_record(path: Path, record: Record) -> None:
-    write_file(path / SETTINGS, f"{record.to_json(indent=1)}\n".encode("ascii"))
+    files.write_file(path / files.SETTINGS, f"{record.to_json(indent=1)}\n".encode("ascii"))
 
 
 def write_folder(path: Path, sweep: SweepFolder) -> None:
@@ -375,14 +368,14 @@ def write_folder(path: Path, sweep: SweepFolder) -> None:
     from ctsne.io import write_columns
 
     table = sweep.result.table.drop(columns="seconds").to_csv(index=False, lineterminator="\n")
-    with sole_writer(path), uninterrupted():
+    with files.sole_writer(path), files.uninterrupted():
         sweep.result.save(path)
-        (path / SETTINGS).unlink(missing_ok=True)  # those of another sweep
-        write_columns(path / COLUMNS, sweep.columns, names=sweep.names)
-        (path / FEATURES).unlink(missing_ok=True)
+        (path / files.SETTINGS).unlink(missing_ok=True)  # those of another sweep
+        write_columns(path / files.COLUMNS, sweep.columns, names=sweep.names)
+        (path / files.FEATURES).unlink(missing_ok=True)
         if sweep.features:
-            write_columns(path / FEATURES, sweep.features)
-        write_file(path / TABLE, table.encode("utf-8", "surrogatepass"))
+            write_columns(path / files.FEATURES, sweep.features)
+        files.write_file(path / files.TABLE, table.encode("utf-8", "surrogatepass"))
         _write_record(path, sweep.record)
 
 
@@ -399,15 +392,17 @@ def read_folder(path: Path) -> SweepFolder:
         raise ValueError(_not_finished(path))
     record = read_record(path)
     if record.command != "sweep":
-        raise ValueError(f"{path} is not the folder of a sweep: {SETTINGS} is of another command")
+        raise ValueError(
+            f"{path} is not the folder of a sweep: {files.SETTINGS} is of another command"
+        )
     settings = stored_settings(record, path)
-    columns, names = read_columns(path / COLUMNS)
-    features = read_columns(path / FEATURES)[0] if (path / FEATURES).is_file() else {}
+    columns, names = read_columns(path / files.COLUMNS)
+    features = read_columns(path / files.FEATURES)[0] if (path / files.FEATURES).is_file() else {}
     return SweepFolder(load_sweep(path), columns, names, record, settings, features)
 
 
 def _not_finished(path: Path) -> str:
-    if (path / SETTINGS).is_file():
+    if (path / files.SETTINGS).is_file():
         return f"the sweep in {path} is not finished; ctsne rerun {path} shows how to continue"
     if map_files(path):
         how = "Run the same ctsne sweep again, or use ctsne.report.write_report in Python"

@@ -14,18 +14,10 @@ import numpy as np
 
 from ctsne._core.files import file_checksum
 from ctsne._core.messages import FarPointsWarning, NoLabelsWarning, label_text, quoted
+from ctsne.cli import files
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
-from ctsne.cli.files import (
-    Outputs,
-    check_outputs,
-    check_target,
-    check_unchanged,
-    make_record,
-    model_columns,
-    read_aligned,
-    read_file,
-)
+from ctsne.cli.files import Outputs
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import number, option, settings_of
 from ctsne.cli.plot import save_picture, use_agg
@@ -89,7 +81,7 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
     from ctsne.storage.model import check_model_input
     from ctsne.storage.record import Input, input_files, record_of, relative_path
 
-    outputs = check_outputs(options)
+    outputs = files.check_outputs(options)
     if options.color is not None and outputs.picture is None:
         raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     check_order(options.model, options.input)
@@ -100,7 +92,7 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
         model = load(source)
         made = record_of(model)
         dataset = _read_points(model, made, options)
-        check_target(outputs.map, dataset, options.key)
+        files.check_target(outputs.map, dataset, options.key)
         tell = console.say if expect is None else console.detail  # reported the first time
         tell(f"read {dataset.X.shape[0]:,} points from {options.input}: {dataset.source}")
         for note in dataset.notes:
@@ -109,7 +101,7 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
         if names and model.labels_ is None:
             raise ValueError("--labels: the model factored no label out; leave out --labels")
         if names:
-            known = made.labels or list(model_columns(model))
+            known = made.labels or list(files.model_columns(model))
             if len(names) != len(known):
                 has = f"{len(known)} label column{'s' * (len(known) > 1)} ({' '.join(known)})"
                 raise ValueError(f"--labels: the model has {has}, got {len(names)}")
@@ -120,14 +112,14 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
         options.labels = names or None
         labels = labels_for(model.labels_, [dataset.labels([name]) for name in names or ()])
         aligned = _read_aligned(model, made, options)
-        check_unchanged(dataset, names or (), aligned, expect)
+        files.check_unchanged(dataset, names or (), aligned, expect)
         color = None if options.color is None else {options.color: dataset.column(options.color)}
         console.stage(f"placing {dataset.X.shape[0]} points")
         model.set_params(n_jobs=options.jobs)
         with reported_here():
             given = {"aligned": aligned, "perplexity": options.perplexity}
             placed = _place(model, dataset.X, labels, console, **given)
-        record = make_record(
+        record = files.make_record(
             options,
             {},
             source=dataset.source,
@@ -158,11 +150,11 @@ run = make
 # ---- new points as a model takes them ------------------------------------------------------------
 
 
-def check_order(model: str, *files: str) -> None:
+def check_order(model: str, *inputs: str) -> None:
     """Refuse a model and data in the wrong order."""
     from ctsne.io.paths import MODEL_SUFFIX
 
-    swapped = [name for name in files if name.lower().endswith(MODEL_SUFFIX)]
+    swapped = [name for name in inputs if name.lower().endswith(MODEL_SUFFIX)]
     if swapped and not model.lower().endswith(MODEL_SUFFIX):
         raise ValueError(f"the model comes first: {swapped[0]} {model}, not {model} {swapped[0]}")
 
@@ -179,7 +171,7 @@ def _read_points(model: ConditionalTSNE, made: Record, options: Namespace) -> Da
         more["features"] = wanted
     elif suffix_of(options.input) == ".h5ad" and options.use_rep is None and options.layer is None:
         more = usual_part(made)
-    dataset = read_file(options, options.labels or (), fewest=1, **more)
+    dataset = files.read_file(options, options.labels or (), fewest=1, **more)
     # Columns of a representation have numbers instead of names.
     named = dataset.source.kind in ("table", "X", "layer")
     if wanted and named and options.features is None and list(dataset.features) != wanted:
@@ -236,7 +228,7 @@ def _read_aligned(model: ConditionalTSNE, made: Record, options: Namespace) -> A
         what = "compares labels in a representation given as an array"
         how = "INPUT must be an .h5ad with it, named by --align-rep; in Python, use place(aligned=)"
         raise ValueError(f"{options.model} {what}; {how}")
-    return read_aligned(options, fewest=1)
+    return files.read_aligned(options, fewest=1)
 
 
 @contextlib.contextmanager
@@ -296,7 +288,7 @@ def _report(
     lines += outputs.lines()
     counts = {}
     names = options.labels if len(options.labels or ()) == len(labels) else labels
-    own_columns = model_columns(model).values()
+    own_columns = files.model_columns(model).values()
     for name, column, own in zip(names or (), labels.values(), own_columns, strict=False):
         counts[name] = _count_labels(column, own)
         known, unseen, missing = (counts[name][what] for what in ("known", "unseen", "missing"))

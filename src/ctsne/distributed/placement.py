@@ -19,18 +19,10 @@ from ctsne._core.checks import is_sparse
 from ctsne._core.files import WriteError, file_checksum, sole_writer
 from ctsne._core.messages import label_text, load, quoted, shown, warn
 from ctsne._core.progress import Progress
+from ctsne.distributed import folder as folders
 from ctsne.distributed.cluster import opened_client, run_tasks, why_failed
 from ctsne.distributed.collection import Collection, are_files, open_collection
-from ctsne.distributed.folder import (
-    MODEL,
-    SUFFIX,
-    Outcome,
-    check_folder,
-    check_same,
-    find_finished,
-    token_of,
-    write_record,
-)
+from ctsne.distributed.folder import Outcome
 from ctsne.distributed.sample import read_strata, take_sample, with_names
 from ctsne.distributed.worker import Task, place_block, place_shard
 from ctsne.estimator import ConditionalTSNE, new_label_shifts
@@ -116,7 +108,7 @@ def place(
     """
     folder = Path(out)
     fitted, path = _fitted(model)
-    check_folder(folder)
+    folders.check_folder(folder)
     with ExitStack() as stack:
         connect = cache(lambda: stack.enter_context(opened_client(client)))
         at_once = client is not None or not are_files(collection)  # else only if work is left
@@ -132,7 +124,7 @@ def place(
         _check_suits(fitted, found)
         made = not folder.exists()
         folder.mkdir(exist_ok=True)
-        unsaved = folder / f".{MODEL}"
+        unsaved = folder / f".{folders.MODEL}"
         try:
             with sole_writer(folder, "run of place"):
                 for part in folder.glob(".*.part"):  # of a process that was killed
@@ -140,12 +132,12 @@ def place(
                 if path is None:
                     fitted.save(unsaved)
                 record = _record(file_checksum(path or unsaved), found)
-                shifts = check_same(folder, record)
+                shifts = folders.check_same(folder, record)
                 if shifts is None:
                     shifts = _new_label_shifts(fitted, found, connect())
-                where = unsaved.replace(folder / MODEL) if path is None else path
+                where = unsaved.replace(folder / folders.MODEL) if path is None else path
                 record["shifts"] = shifts
-                write_record(folder, record)
+                folders.write_record(folder, record)
                 return _run(found, record, where, folder, connect, progress)
         finally:
             unsaved.unlink(missing_ok=True)
@@ -222,7 +214,7 @@ def _record(model: str, found: Collection) -> dict[str, Any]:
         "labels": list(found.labels),
         "features": None if features is None else list(features),
         "use_rep": found.choice.use_rep,
-        "shards": {f"{shard.output}{SUFFIX}": shard.name for shard in found.shards},
+        "shards": {f"{shard.output}{folders.SUFFIX}": shard.name for shard in found.shards},
     }
 
 
@@ -239,7 +231,7 @@ def _run(
         Task(
             shard.name,
             str((folder / output).absolute()),
-            token_of(record, output, shard.state),
+            folders.token_of(record, output, shard.state),
             found.choice,
             found.labels,
             (str(model.absolute()), record["model"]),
@@ -250,7 +242,7 @@ def _run(
     done = {
         number: written
         for number, task in enumerate(tasks)
-        if (written := find_finished(Path(task.target), task.token)) is not None
+        if (written := folders.find_finished(Path(task.target), task.token)) is not None
     }
     n_found = len(done)
     left = [number for number in range(len(tasks)) if number not in done]
@@ -306,7 +298,7 @@ def _outcomes(
 
 
 def _state(tasks: list[Task]) -> str:
-    done = sum(find_finished(Path(task.target), task.token) is not None for task in tasks)
+    done = sum(folders.find_finished(Path(task.target), task.token) is not None for task in tasks)
     how = "run it again with the same folder to continue"
     return f"{done} of {len(tasks)} shards are finished; {how}"
 

@@ -13,15 +13,9 @@ from ctsne._core.checks import check_data, check_features, check_kind
 from ctsne._core.messages import load
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD, of_column, split_measure
 from ctsne.affinity.result import Diagnostics
+from ctsne.evaluate import neighbors
 from ctsne.evaluate.mixing import expected_laplacian, knn_accuracy, laplacian
-from ctsne.evaluate.neighbors import (
-    DataNeighbors,
-    MapNeighbors,
-    check_same_points,
-    data_neighbors,
-    read_labels,
-    search_map,
-)
+from ctsne.evaluate.neighbors import DataNeighbors, MapNeighbors
 from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve, rnx_within
 from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.evaluate.standard import representation, standard_table, tsne_map
@@ -82,12 +76,12 @@ def measure_map(
     check_kind(data, DataNeighbors, "data")
     positions = check_features(embedding, argument="embedding")
     n = len(positions)
-    check_same_points(data.n, n)
+    neighbors.check_same_points(data.n, n)
     k = check_k(data.k if k is None else k, n=n)
     if k > data.k:
         raise ValueError(f"k must be at most {data.k}, the neighbours in data; got {k}")
     hidden = {} if other is None else encode_labels(other, n=n, argument="other").by_name
-    found = search_map(positions, data.points, k, n_jobs)
+    found = neighbors.search_map(positions, data.points, k, n_jobs)
     measures: dict[str, float] = {}
 
     def keep(name: str, measure: Callable[..., Any], data: DataNeighbors) -> None:
@@ -194,7 +188,7 @@ def evaluate(
     positions = check_features(embedding, argument="embedding")
     n = len(positions)
     k = check_k(k, n=n)
-    known, columns = (None, None) if labels is None else read_labels(labels, n)
+    known, columns = (None, None) if labels is None else neighbors.read_labels(labels, n)
     hidden = None if other is None else encode_labels(other, n=n, argument="other")
     if standard is not False and (known is None or hidden is None or hidden.n_columns > 1):
         raise ValueError(
@@ -203,8 +197,8 @@ def evaluate(
         )
     if data is None:
         matrix = check_data(X)
-        check_same_points(matrix.shape[0], n)
-        data = data_neighbors(
+        neighbors.check_same_points(matrix.shape[0], n)
+        data = neighbors.data_neighbors(
             matrix,
             columns,
             k=k,

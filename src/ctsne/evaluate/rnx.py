@@ -14,29 +14,9 @@ from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_jobs
 from ctsne._core.vocabulary import NEIGHBORHOOD
-from ctsne.evaluate.neighbors import (
-    DataNeighbors,
-    Map,
-    MapNeighbors,
-    both_neighbors,
-    check_map,
-    rank_data,
-    rank_points,
-    search_data,
-    search_map,
-    unsearched,
-)
-from ctsne.evaluate.sampling import (
-    Floats,
-    Indices,
-    Points,
-    check_sizes,
-    chunks,
-    divided,
-    in_chunks,
-    mean,
-    sample_points,
-)
+from ctsne.evaluate import neighbors, sampling
+from ctsne.evaluate.neighbors import DataNeighbors, Map, MapNeighbors
+from ctsne.evaluate.sampling import Floats, Indices, Points
 from ctsne.labels import Column
 from ctsne.neighbors.patterns import available, different_labels
 
@@ -95,13 +75,13 @@ def make_curve(
     for total, count in results:
         totals += total
         counts += count
-    means = divided(totals, counts)
+    means = sampling.divided(totals, counts)
     return Curve(sizes, means[sizes - 1], float(_area(means)))
 
 
 def _area(values: Floats) -> Floats:
     weights = np.where(np.isnan(values), 0.0, 1 / np.arange(1, values.shape[-1] + 1))
-    return divided((weights * np.nan_to_num(values)).sum(axis=-1), weights.sum(axis=-1))
+    return sampling.divided((weights * np.nan_to_num(values)).sum(axis=-1), weights.sum(axis=-1))
 
 
 def adjusted_rnx(
@@ -148,7 +128,7 @@ def adjusted_rnx(
     >>> adjusted_rnx(X, X, ["a", "b", "a", "b"], k=1)
     1.0
     """
-    lists = both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
+    lists = neighbors.both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
     return _compared(*lists, partial(_beyond_chance, k), pointwise)
 
 
@@ -185,7 +165,7 @@ def adjusted_jaccard(
     >>> adjusted_jaccard([[0], [2], [1], [3]], X, k=2, pointwise=True).round(3).tolist()
     [1.0, 0.333, 0.333, 1.0]
     """
-    lists = both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
+    lists = neighbors.both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
     # Two sets of k with some points in common.
     return _compared(*lists, lambda shared, *_: shared / (2 * k - shared), pointwise)
 
@@ -225,19 +205,21 @@ def rnx_curve(
     >>> curve.k.tolist(), curve.value.tolist(), curve.area
     ([1, 2, 3], [1.0, 1.0, 1.0], 1.0)
     """
-    given, n = check_map(embedding)
+    given, n = neighbors.check_map(embedding)
     lengths = [lists.k for lists in (given, X) if isinstance(lists, MapNeighbors | DataNeighbors)]
-    sizes = check_sizes(k, largest=min(lengths, default=n - 2), n=n)
+    sizes = sampling.check_sizes(k, largest=min(lengths, default=n - 2), n=n)
     largest = int(sizes[-1])
     if isinstance(given, MapNeighbors) or lengths or largest <= RANKED_SHARE * n:
-        low, high = both_neighbors(given, X, labels, largest, sample, random_state, n_jobs)
+        low, high = neighbors.both_neighbors(
+            given, X, labels, largest, sample, random_state, n_jobs
+        )
 
         def values(rows: slice) -> Floats:
             return _at_all_sizes(low.indices[rows], high._of_rows(rows))
 
-        return make_curve(values, chunks(len(low.points), 4 * largest), sizes, n_jobs)
-    points = sample_points(n, sample, random_state)
-    data = unsearched(X, labels, points, n, largest, n_jobs)
+        return make_curve(values, sampling.chunks(len(low.points), 4 * largest), sizes, n_jobs)
+    points = sampling.sample_points(n, sample, random_state)
+    data = neighbors.unsearched(X, labels, points, n, largest, n_jobs)
     return ranked_curve(given, data, sizes, n_jobs)
 
 
@@ -245,14 +227,14 @@ def ranked_curve(
     positions: NDArray[np.floating], data: DataNeighbors, sizes: Points, n_jobs: int
 ) -> Curve:
     """Compute a curve from rankings of all points; arguments are checked."""
-    places, lists = positions.astype(np.float64), rank_data(data)
+    places, lists = positions.astype(np.float64), neighbors.rank_data(data)
 
     def values(rows: slice) -> Floats:
         points = data.points[rows]
-        near = rank_points(cdist(places[points], places, "sqeuclidean"), points)
+        near = neighbors.rank_points(cdist(places[points], places, "sqeuclidean"), points)
         return _at_all_sizes(near[:, : sizes[-1]], lists(points))
 
-    rows = chunks(len(data.points), RANKED_LENGTH * data.n)
+    rows = sampling.chunks(len(data.points), RANKED_LENGTH * data.n)
     return make_curve(values, rows, sizes, n_jobs)
 
 
@@ -276,10 +258,10 @@ def rnx_within(
         lists = DataNeighbors(
             points, len(own), labels, size, metric=data.metric, features=features[own]
         )
-        near = search_map(positions[own], points, size, n_jobs)
-        values = adjusted_rnx(near, search_data(lists, n_jobs), k=size, pointwise=True)
+        near = neighbors.search_map(positions[own], points, size, n_jobs)
+        values = adjusted_rnx(near, neighbors.search_data(lists, n_jobs), k=size, pointwise=True)
         found.append(np.asarray(values))
-    return mean(np.concatenate(found))
+    return sampling.mean(np.concatenate(found))
 
 
 def _compared(
@@ -291,7 +273,7 @@ def _compared(
         counts = _counts(low.indices[rows], high._of_rows(rows))
         return formula(*(count[:, -1] for count in counts))
 
-    return in_chunks(values, len(low.points), 4 * low.k, pointwise)
+    return sampling.in_chunks(values, len(low.points), 4 * low.k, pointwise)
 
 
 def _at_all_sizes(near: Indices, data: DataNeighbors) -> Floats:
@@ -302,7 +284,9 @@ def _beyond_chance(k: int | Points, shared: Points, forced: Points, chance: Floa
     # Multiplied by k over chance, so that these are whole numbers where nothing is forced.
     scale = k / np.where(chance > 0, chance, np.inf)
     random = np.where(chance > 0, k, 0)
-    return divided((shared - forced) * scale - random, (k - forced) * scale - random, _NO_CHOICE)
+    return sampling.divided(
+        (shared - forced) * scale - random, (k - forced) * scale - random, _NO_CHOICE
+    )
 
 
 def _counts(near: Indices, data: DataNeighbors) -> tuple[Points, Points, Floats]:

@@ -19,15 +19,8 @@ import numpy as np
 from ctsne._core.checks import check_same_rows, is_sparse
 from ctsne._core.files import require_room
 from ctsne._core.messages import quoted, shown, unknown
-from ctsne.io.dataset import (
-    Dataset,
-    Source,
-    check_labels,
-    empty_as_na,
-    numbered,
-    room_for,
-    storable,
-)
+from ctsne.io import dataset as ds
+from ctsne.io.dataset import Dataset, Source
 from ctsne.io.hdf5 import StoredMatrix, opened, read_element
 from ctsne.labels import JOINT, combine_columns
 
@@ -292,7 +285,7 @@ def _of_obsm(part: Any, key: str, where: str, read: Callable[[Any], Any]) -> Dat
             values = values.astype(np.float64)
     matrix = _matrix(values, f'obsm["{key}"]', where)
     stem = key.removeprefix("X_")
-    features = features or numbered("PC" if stem == "pca" else stem, matrix.shape[1])
+    features = features or ds.numbered("PC" if stem == "pca" else stem, matrix.shape[1])
     return Dataset(matrix, features, {}, None, Source("obsm", key, len(features)))
 
 
@@ -301,7 +294,7 @@ def _of_genes(
 ) -> Dataset:
     matrix = _matrix(read(part), source.place, where)
     width = matrix.shape[1]
-    genes = numbered("gene", width) if var is None else tuple(map(str, var.index))
+    genes = ds.numbered("gene", width) if var is None else tuple(map(str, var.index))
     if len(genes) != width:
         what = f"{source.place} has {width} columns, var has {len(genes)}"
         raise ValueError(f"{where} is damaged: {what}")
@@ -319,7 +312,7 @@ def _matrix(values: Any, place: str, where: str) -> Any:
     matrix = values if is_sparse(values) or isinstance(values, StoredMatrix) else np.asarray(values)
     if len(matrix.shape) != 2:
         raise ValueError(f"{place} of {where} must be a matrix, got shape {matrix.shape}")
-    require_room(room_for(*matrix.shape), f"{place} of {where}")
+    require_room(ds.room_for(*matrix.shape), f"{place} of {where}")
     return matrix
 
 
@@ -363,7 +356,7 @@ def find_h5ad_data(
 ) -> Dataset:
     """Return the columns of obs with the matrix chosen, which may still be in the file."""
     obs = read_element(file["obs"])
-    check_labels(labels, [*map(str, obs.columns)], elsewhere, where=f"obs of {path}")
+    ds.check_labels(labels, [*map(str, obs.columns)], elsewhere, where=f"obs of {path}")
     obsm, layers = (dict(file.get(part, {})) for part in ("obsm", "layers"))
     parts = SimpleNamespace(obsm=obsm, layers=layers, X=file.get("X"), var=file.get("var"))
     found = choose_representation(parts, where=str(path), **choice)
@@ -379,6 +372,6 @@ def obs_columns(obs: Any) -> dict[str, Any]:
     """Return the columns of ``obs`` by name; complex numbers, which cannot be labels, as text."""
     columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
     return {
-        name: storable(column) if column.dtype.kind == "c" else empty_as_na(column)
+        name: ds.storable(column) if column.dtype.kind == "c" else ds.empty_as_na(column)
         for name, column in columns.items()
     }

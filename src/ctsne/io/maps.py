@@ -23,18 +23,9 @@ from ctsne._core.checks import is_sparse
 from ctsne._core.files import check_space, reading, replaced_file
 from ctsne._core.messages import load, shown, unknown
 from ctsne.io import anndata as ad
-from ctsne.io import tables
+from ctsne.io import paths, tables
 from ctsne.io.dataset import Dataset, Names, first_difference, storable
 from ctsne.io.hdf5 import opened, read_element
-from ctsne.io.paths import (
-    MAP_SUFFIXES,
-    TEXT_SUFFIXES,
-    check_input,
-    check_output,
-    new_sidecar_of,
-    sidecar_of,
-    suffix_of,
-)
 
 # Roughly, for the space that a map needs: bytes per value, values that are added to a row, and
 # bytes of the settings.
@@ -74,9 +65,9 @@ def write_map(
     and diagnostics begin with ``key``; an .h5ad holds the map in ``obsm["X_" + key]`` and the rest
     in ``uns[key]``.
     """
-    target = check_output(path)
+    target = paths.check_output(path)
     check_key(target, dataset=dataset, key=key)
-    suffix = suffix_of(target)
+    suffix = paths.suffix_of(target)
     key = ad.map_name(key) if suffix == ".h5ad" else key
     n = dataset.X.shape[0]
     positions = np.ascontiguousarray(embedding, np.float32)
@@ -106,7 +97,7 @@ def check_room(target: Path, *, dataset: Dataset) -> None:
     """Refuse a target whose disk is too full for the map, before any work is done."""
     n = dataset.X.shape[0]
     size = n * _BYTES * _ADDED + _SETTINGS
-    if suffix_of(target) == ".h5ad":
+    if paths.suffix_of(target) == ".h5ad":
         check_space(target, _data_size(dataset) + _size_of_map(dataset, size))
     else:
         check_space(target, size + n * _BYTES * len(dataset.columns))
@@ -126,8 +117,8 @@ def write_columns(
     index = names is not None
     if index:
         frame.index = pandas.Index(names, dtype=object, name=called)
-    suffix = suffix_of(target)
-    if suffix in TEXT_SUFFIXES:
+    suffix = paths.suffix_of(target)
+    if suffix in paths.TEXT_SUFFIXES:
         pair = replaced_file(target) if settings is None else _with_settings(target, settings)
         with pair as temporary:
             _write_text(temporary, frame, target, index=index)
@@ -144,7 +135,7 @@ def write_columns(
 @contextlib.contextmanager
 def _with_settings(target: Path, settings: str) -> Iterator[Path]:
     """Give a new file that replaces a map at the end, together with its settings."""
-    with files.replaced_files(target, new_sidecar_of(target)) as (temporary, sidecar):
+    with files.replaced_files(target, paths.new_sidecar_of(target)) as (temporary, sidecar):
         yield temporary
         sidecar.write_text(f"{json.dumps(json.loads(settings), indent=1)}\n", "ascii")
 
@@ -153,7 +144,7 @@ def _write_text(file: Path, frame: Any, target: Path, *, index: bool) -> None:
     sep, end = tables.separator_of(target), _line_end(frame)
     options = {"sep": sep, "index": index, "lineterminator": end}
     rows = max(1, _BLOCK // frame.shape[1])
-    packer = zlib.compressobj(9, wbits=31) if suffix_of(target).endswith(".gz") else None
+    packer = zlib.compressobj(9, wbits=31) if paths.suffix_of(target).endswith(".gz") else None
     with file.open("wb") as out:
         for start in range(0, len(frame), rows):
             text = frame[start : start + rows].to_csv(header=start == 0, **options)
@@ -172,9 +163,9 @@ def _line_end(frame: Any) -> str:
 
 def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
     """Read a map that `write_map` wrote; raise ValueError for other files."""
-    source = check_input(path, MAP_SUFFIXES)
+    source = paths.check_input(path, paths.MAP_SUFFIXES)
     with reading(source, "a map written by ctsne"):
-        read = _read_h5ad if suffix_of(source) == ".h5ad" else _read_table
+        read = _read_h5ad if paths.suffix_of(source) == ".h5ad" else _read_table
         positions, columns, names = read(source, key)
         if positions.ndim != 2 or not np.isfinite(positions).all():
             what = f"positions of shape {positions.shape}, or infinite or missing ones"
@@ -184,7 +175,7 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
 
 def read_settings(source: Path, key: str) -> str | None:
     """Return the settings record of a map or a sweep folder as text; None if it has none."""
-    suffix = "" if source.is_dir() else suffix_of(source)
+    suffix = "" if source.is_dir() else paths.suffix_of(source)
     if suffix == ".h5ad":
         with opened(source) as file:
             name = ad.find_entry(file.get("uns", {}), key)
@@ -193,14 +184,16 @@ def read_settings(source: Path, key: str) -> str | None:
         with reading(source, "a valid parquet file"):
             stored = (tables.read_schema(source).metadata or {}).get(_METADATA_KEY)
             return None if stored is None else stored.decode("utf-8")
-    file = source / files.SETTINGS if source.is_dir() else sidecar_of(source)
+    file = source / files.SETTINGS if source.is_dir() else paths.sidecar_of(source)
     return files.read_text(file, "a settings record") if file.exists() else None
 
 
 def _read_table(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
     first = f"{key}_1"
     frame = tables.read_frame(source, own=first)
-    if suffix_of(source) in TEXT_SUFFIXES and first in frame.columns[1:2]:  # row names before it
+    if (
+        paths.suffix_of(source) in paths.TEXT_SUFFIXES and first in frame.columns[1:2]
+    ):  # row names before it
         frame = frame.set_index(frame.columns[0])
     axes = [name for name in frame.columns if re.fullmatch(rf"{re.escape(key)}_\d+", name)]
     if not axes:
@@ -223,7 +216,7 @@ def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
     """Refuse a key under which a map cannot be written, before any work is done."""
     if not isinstance(key, str) or not ad.map_name(key).strip(".") or "/" in key:
         raise ValueError(f"key must be a name without slashes, got {shown(key)}")
-    if suffix_of(target) != ".h5ad" or suffix_of(dataset.path) != ".h5ad":
+    if paths.suffix_of(target) != ".h5ad" or paths.suffix_of(dataset.path) != ".h5ad":
         return
     with opened(dataset.path) as file:
         _refuse_links(file, dataset.path, key)
@@ -268,7 +261,7 @@ def _write_h5ad(
 
     Another process that writes to the same file waits, and then finds that it has changed.
     """
-    copied = suffix_of(dataset.path) == ".h5ad"
+    copied = paths.suffix_of(dataset.path) == ".h5ad"
     with files.locked_folder(target.parent), replaced_file(target) as temporary:
         if copied:
             before = _state(dataset.path)
@@ -327,7 +320,7 @@ def _reserve(path: Path, size: int) -> None:
 def _size_of_map(dataset: Dataset, added: int) -> int:
     """Return the bytes that a map, and the columns that its file does not have yet, may take."""
     present: set[str] = set()
-    if suffix_of(dataset.path) == ".h5ad":
+    if paths.suffix_of(dataset.path) == ".h5ad":
         with opened(dataset.path) as file:
             present.update(map(str, file["obs"].attrs.get("column-order", ())))
     new = [storable(column) for name, column in dataset.columns.items() if name not in present]
@@ -337,7 +330,7 @@ def _size_of_map(dataset: Dataset, added: int) -> int:
 
 def _data_size(dataset: Dataset) -> int:
     """Return the bytes of the data in an .h5ad file, as they are or as they will be."""
-    if suffix_of(dataset.path) == ".h5ad":
+    if paths.suffix_of(dataset.path) == ".h5ad":
         return dataset.path.stat().st_size
     X = dataset.X
     parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)

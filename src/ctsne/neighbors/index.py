@@ -17,23 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 import ctsne._native as _native
 from ctsne._core.checks import check_directions, check_jobs, check_number
 from ctsne._core.progress import Report, in_parts, within
+from ctsne.neighbors import points as pts
 from ctsne.neighbors.lists import Neighbors, fill_lists, spread_lengths
 from ctsne.neighbors.patterns import Codes, PatternCounts, Patterns, combinations_of
-from ctsne.neighbors.points import (
-    ACROSS,
-    ALL,
-    CELL_SIZE,
-    CHECKS,
-    INSIDE,
-    MARGIN,
-    TRIALS,
-    ReferencePoints,
-    check_points,
-    cosine_distances,
-    count_found,
-    least,
-    unit_rows,
-)
 
 # Up to this many reference points, scanning all takes no longer than searching cells.
 ALL_UP_TO = 12_000
@@ -68,14 +54,14 @@ class SearchIndex:
         recall: float = 0.99,
         n_jobs: int | None = -1,
     ) -> None:
-        given = check_points(X, aligned, metric)
+        given = pts.check_points(X, aligned, metric)
         self.metric = metric
         self.recall = check_number(recall, "recall", low=0.5, high=1)
         self.codes = np.ascontiguousarray(codes, np.int32)
         self.table, combinations = combinations_of(self.codes)
         self._references = [
-            ReferencePoints(
-                unit_rows(points) if metric == "cosine" else points, combinations, self.table
+            pts.ReferencePoints(
+                pts.unit_rows(points) if metric == "cosine" else points, combinations, self.table
             )
             for points in given
         ]
@@ -149,7 +135,7 @@ class SearchIndex:
                 entries.append(more)
         measured = float(np.average(recalls, weights=entries)) if any(entries) else 1.0
         if self.metric == "cosine":
-            distances = cosine_distances(distances)
+            distances = pts.cosine_distances(distances)
         return Neighbors(indices, distances, filled, patterns, self.scale, measured)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -187,11 +173,11 @@ class SearchIndex:
             budgets.tolist(), reached.tolist(), strict=True
         ):
             known = pattern in range(1 << index.codes.shape[1]) and length in _LENGTHS
-            if not (known and division in (INSIDE, ACROSS) and length < budget):
+            if not (known and division in (pts.INSIDE, pts.ACROSS) and length < budget):
                 raise ValueError("budgets of a search index hold an impossible entry")
             index._budgets[pattern, division, length] = budget, share
         for number, reference in enumerate(index._references):
-            for division in (INSIDE, ACROSS):
+            for division in (pts.INSIDE, pts.ACROSS):
                 name = f"{number}_{division}"
                 if f"order_{name}" in arrays:
                     order = check_array(arrays, f"order_{name}", np.uint32, (index.n_points,))
@@ -214,7 +200,7 @@ class SearchIndex:
         for (argument, points), reference in zip(given, self._references, strict=True):
             if self.metric == "cosine" and len(points):
                 check_directions(points, argument=argument)
-                points = unit_rows(points)
+                points = pts.unit_rows(points)
             queries.append(np.ascontiguousarray(points, reference.points.dtype))
         return queries
 
@@ -233,12 +219,12 @@ class SearchIndex:
         if not wanted.any():
             return []
         if self.recall == 1 or self.n_points <= ALL_UP_TO:
-            return [((pattern, ALL, 0), wanted)]
+            return [((pattern, pts.ALL, 0), wanted)]
         inside = self._search_inside(labels, pattern)
         classes = np.searchsorted(_LENGTHS, lengths)
         return [
             ((pattern, division, int(_LENGTHS[number])), rows & (classes == number))
-            for division, rows in ((INSIDE, inside & wanted), (ACROSS, ~inside & wanted))
+            for division, rows in ((pts.INSIDE, inside & wanted), (pts.ACROSS, ~inside & wanted))
             for number in np.flatnonzero(np.bincount(classes[rows]))
         ]
 
@@ -256,7 +242,7 @@ class SearchIndex:
 
     def _budget(self, key: Key, jobs: int) -> tuple[int, float]:
         """Return how many candidates a list is found among, and the recall this reaches."""
-        if key[1] == ALL:
+        if key[1] == pts.ALL:
             return 0, 1.0
         if key not in self._budgets:
             self._budgets[key] = self._try_budgets(key, jobs)
@@ -265,11 +251,11 @@ class SearchIndex:
     def _try_budgets(self, key: Key, jobs: int) -> tuple[int, float]:
         """Find the budget by trial on reference points."""
         pattern, division, length = key
-        sample = np.random.default_rng(0).permutation(self.n_points)[: TRIALS + CHECKS]
+        sample = np.random.default_rng(0).permutation(self.n_points)[: pts.TRIALS + pts.CHECKS]
         labels = self.codes[sample]
-        if pattern == 0 and division == ACROSS:  # those without labels search so
+        if pattern == 0 and division == pts.ACROSS:  # those without labels search so
             labels = np.full_like(labels, -1)
-        usual = self._search_inside(labels, pattern) == (division == INSIDE)
+        usual = self._search_inside(labels, pattern) == (division == pts.INSIDE)
         if usual.sum() > len(sample) // 4:
             sample, labels = sample[usual], labels[usual]
         has = self._counts.count(labels, pattern) - (pattern == 0)
@@ -277,8 +263,8 @@ class SearchIndex:
         if wanted[: len(wanted) // 3].sum() < _LEAST_ENTRIES:
             if pattern:
                 return self._budget((0, division, length), jobs)
-            if division == INSIDE:
-                return self._budget((0, ACROSS, length), jobs)
+            if division == pts.INSIDE:
+                return self._budget((0, pts.ACROSS, length), jobs)
         cells, points = self._cells(key), self._references[self._place_of(pattern)].points[sample]
 
         def distances(some: slice, budget: int) -> NDArray[np.float32]:
@@ -291,15 +277,17 @@ class SearchIndex:
 
         trials, checks = slice(0, len(sample) // 3), slice(len(sample) // 3, None)
         true = distances(trials, 0)
-        goal = self.recall + MARGIN * (1 - self.recall)
+        goal = self.recall + pts.MARGIN * (1 - self.recall)
 
         def is_enough(budget: int) -> bool:
-            hits, entries = count_found(distances(trials, budget), true, np.isfinite(true))
+            hits, entries = pts.count_found(distances(trials, budget), true, np.isfinite(true))
             return hits >= goal * entries
 
-        budget = least(is_enough, length + CELL_SIZE, max(self.n_points, length + CELL_SIZE))
+        budget = pts.least(
+            is_enough, length + pts.CELL_SIZE, max(self.n_points, length + pts.CELL_SIZE)
+        )
         true = distances(checks, 0)
-        hits, entries = count_found(distances(checks, budget), true, np.isfinite(true))
+        hits, entries = pts.count_found(distances(checks, budget), true, np.isfinite(true))
         # Out of one more entry: a complete sample does not prove that the rest is complete.
         return budget, hits / (entries + 1)
 

@@ -19,22 +19,10 @@ import ctsne._native as _native
 from ctsne._core.checks import check_jobs
 from ctsne._core.progress import Report, in_parts, within
 from ctsne.labels import Column, encode_labels
+from ctsne.neighbors import points as pts
 from ctsne.neighbors.index import SearchIndex
 from ctsne.neighbors.lists import Neighbors, Unaligned, fill_lengths
 from ctsne.neighbors.patterns import Patterns
-from ctsne.neighbors.points import (
-    CELL_SIZE,
-    CHECKS,
-    MARGIN,
-    TRIALS,
-    cells_of_all,
-    centred_and_scaled,
-    check_points,
-    cosine_distances,
-    count_found,
-    least,
-    unit_rows,
-)
 
 # Up to this many points the exact search is no slower, or takes less than a second.
 EXACT_UP_TO = 30_000
@@ -77,7 +65,7 @@ def find_neighbors(
     row holds ``min(sum, n - 1)`` neighbours. All lists but the first are searched among ``aligned``
     points. With ``rows``, the search is exact and only for these points, each listed once.
     """
-    points = check_points(X, aligned, metric)
+    points = pts.check_points(X, aligned, metric)
     features, moved, n = points[0], None if aligned is None else points[1], len(points[0])
     known = None if labels is None else encode_labels(labels, n=n)
     chosen = patterns or tuple(range(1 << (0 if known is None else known.n_columns)))
@@ -131,7 +119,7 @@ class _Truth:
     def count_found(self, lists: _native.NeighborLists, *, other: bool) -> tuple[int, int]:
         """Count the true neighbours in one list of these points, and all entries of that list."""
         entries = ~self.same if other else self.same
-        return count_found(lists.distances[self.rows], self.distances, entries)
+        return pts.count_found(lists.distances[self.rows], self.distances, entries)
 
 
 class _SearchByLabel:
@@ -162,8 +150,8 @@ class _SearchByLabel:
         self.candidates: list[_native.SearchPoints] = []
         self.scale = 1.0
         for points in given:
-            original: Any = unit_rows(points) if metric == "cosine" else points
-            scaled, (_, _, scale) = centred_and_scaled(original)
+            original: Any = pts.unit_rows(points) if metric == "cosine" else points
+            scaled, (_, _, scale) = pts.centred_and_scaled(original)
             if metric != "cosine" and not self.candidates:
                 self.scale = scale
             self.candidates.append(
@@ -174,7 +162,7 @@ class _SearchByLabel:
         some: Any = slice(None) if rows is None else rows
         indices, distances = self.lists.indices[some], self.lists.distances[some]
         if self.metric == "cosine":
-            distances = cosine_distances(distances)
+            distances = pts.cosine_distances(distances)
         return Neighbors(indices, distances, self.lengths[some], self.patterns, self.scale, recall)
 
     def exact(self, rows: NDArray[np.integer] | None, after_part: Report | None) -> Neighbors:
@@ -200,13 +188,13 @@ class _SearchByLabel:
 
     def approximate(self, recall: float, after_part: Report | None) -> Neighbors:
         """Scan the nearest cells, as many as the recall needs."""
-        sample = np.random.default_rng(0).permutation(self.n)[: TRIALS + CHECKS]
+        sample = np.random.default_rng(0).permutation(self.n)[: pts.TRIALS + pts.CHECKS]
         for other in (False, True):
             self._scan(other, sample)
         slot = np.arange(self.length)
         trials, checks = (  # copies, because the search writes over the exact lists
             _Truth(rows, self.lists.distances[rows], slot < self.n_same[rows, None])
-            for rows in np.split(sample, [TRIALS])
+            for rows in np.split(sample, [pts.TRIALS])
         )
         labelled = self.codes >= 0
         same, others = self.candidates[0], self.candidates[-1]
@@ -232,12 +220,14 @@ class _SearchByLabel:
         ranges = np.append(0, np.cumsum(self.counts)).astype(np.int64)
         if ranges[-1] < self.n:
             ranges = np.append(ranges, self.n)
-        order, cells = _native.make_cells(points.rows, ranges, CELL_SIZE, _WHOLE_LABEL, self.n_jobs)
+        order, cells = _native.make_cells(
+            points.rows, ranges, pts.CELL_SIZE, _WHOLE_LABEL, self.n_jobs
+        )
         return _native.Cells(points.reordered(order), cells)
 
     def _cells_of_all(self, points: _native.SearchPoints) -> _native.Cells:
         """Divide all points into cells, and sort each cell by label."""
-        order, cells = cells_of_all(points.rows, points.codes, self.n_jobs)
+        order, cells = pts.cells_of_all(points.rows, points.codes, self.n_jobs)
         return _native.Cells(points.reordered(order), cells, self.counts)
 
     def _search(
@@ -259,13 +249,13 @@ class _SearchByLabel:
         tried = np.zeros(self.n, np.bool_)
         tried[trial.rows] = True
         some = np.flatnonzero(tried[ids])
-        goal = recall + MARGIN * (1 - recall)
+        goal = recall + pts.MARGIN * (1 - recall)
 
         def is_enough(budget: int) -> bool:
             cells.find(self.lists, some, other, budget)
             hits, entries = trial.count_found(self.lists, other=other)
             return entries > 0 and hits >= goal * entries
 
-        budget = least(is_enough, int(lengths.max()) + CELL_SIZE, self.n)
+        budget = pts.least(is_enough, int(lengths.max()) + pts.CELL_SIZE, self.n)
         for queries in in_parts(np.flatnonzero(wanted[ids]), after_part):
             cells.find(self.lists, queries, other, budget)

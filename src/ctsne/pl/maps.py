@@ -15,18 +15,9 @@ from ctsne.estimator import ConditionalTSNE
 from ctsne.io.anndata import category_colors, column_names, column_of, is_anndata, map_of
 from ctsne.labels import Column
 from ctsne.pl import figures
+from ctsne.pl import points as dots
 from ctsne.pl.names import add_names, places_of
-from ctsne.pl.points import (
-    MOST_DOTS,
-    Look,
-    above_reference,
-    add_key,
-    check_positions,
-    draw_points,
-    frame_shape,
-    make_look,
-    remove_key,
-)
+from ctsne.pl.points import Look
 from ctsne.placing.place import Placement
 from ctsne.sweep import SweepResult
 
@@ -126,30 +117,30 @@ def embedding(
         columns = {key: column_of(adata, name, argument="color") for key, name in chosen.items()}
         shape = column_of(adata, shape, argument="shape")
     elif isinstance(positions, Placement):
-        if shape is None and positions.far.any() and len(positions.far) <= MOST_DOTS:
+        if shape is None and positions.far.any() and len(positions.far) <= dots.MOST_DOTS:
             codes = positions.far.astype(np.int32)
             near = ("near the reference", "far from the reference")
             shape = Column(codes, near, np.bincount(codes, minlength=2))
         positions = positions.embedding
     map_under = None if reference is None else _reference_map(reference, basis)
-    points = check_positions(positions, least=2 if map_under is None else 1)
+    points = dots.check_positions(positions, least=2 if map_under is None else 1)
     if several and (ax is not None or title is not None):
         raise ValueError("several colours have a panel and a title each; leave out ax and title")
     given = palettes if palette is None else dict.fromkeys(columns, palette)
     looks = [
-        make_look(column, shape, given.get(name), points=points, size=size)
+        dots.make_look(column, shape, given.get(name), points=points, size=size)
         for name, column in columns.items()
     ]
     named = [_named_at(look, points, legend_loc) for look in looks]
     if map_under is not None:
-        looks = [above_reference(look) for look in looks]
+        looks = [dots.above_reference(look) for look in looks]
     titles = [figures.shown_text(name) if several else title for name in columns]
     if ax is None:
         header = figures.HEADER if several or title is not None else figures.GAP
         side = _SINGLE_SIDE if len(looks) == 1 else _SEVERAL_SIDE
         whole = points if map_under is None else np.concatenate([map_under, points])
         grid = figures.PanelGrid(
-            len(looks), _MOST_IN_ROW, side, header, wide, shape=frame_shape(whole)
+            len(looks), _MOST_IN_ROW, side, header, wide, shape=dots.frame_shape(whole)
         )
         _place_keys(grid, dict(enumerate(looks)), named)
         panels = grid.panels
@@ -157,9 +148,9 @@ def embedding(
         figures.check_axes(ax)
         panels = [ax]
         if legend_loc is not None:
-            add_key(ax, looks[0], names=named[0] == "on data")
+            dots.add_key(ax, looks[0], names=named[0] == "on data")
     for panel, look, heading, where in zip(panels, looks, titles, named, strict=True):
-        draw_points(panel, points, look, reference=map_under)
+        dots.draw_points(panel, points, look, reference=map_under)
         if heading is not None:
             figures.set_title(panel, heading, **figures.LITERAL if several else {})
         if look.labels is not None and where in ("on data", "both"):
@@ -192,12 +183,12 @@ def _place_keys(
     def add(room_under: float | None = None) -> tuple[dict[int, float], dict[int, float]]:
         """Add the keys, instead of those before; return their widths and heights."""
         for ax in grid.panels:
-            remove_key(ax)
+            dots.remove_key(ax)
         height = grid.height if shared else grid.panel_height
         widths, heights = {}, {}
         for (panel, look), where in zip(looks.items(), named, strict=True):
             rest = where == "on data"
-            widths[panel], heights[panel] = add_key(
+            widths[panel], heights[panel] = dots.add_key(
                 grid.panels[panel], look, names=rest, height=height, room_under=room_under
             )
         return widths, heights
@@ -227,7 +218,7 @@ def _reference_map(reference: Any, basis: str) -> NDArray[np.floating]:
     elif isinstance(reference, ConditionalTSNE):
         check_is_fitted(reference)
         reference = reference.embedding_
-    return check_positions(reference, argument="reference")
+    return dots.check_positions(reference, argument="reference")
 
 
 def maps(
@@ -286,14 +277,14 @@ def maps(
         )
     ncols, wide = check_count(ncols, "ncols", low=1), figures.check_width(width)
     points = {
-        title: check_positions(positions, argument=f"embeddings[{title!r}]")
+        title: dots.check_positions(positions, argument=f"embeddings[{title!r}]")
         for title, positions in embeddings.items()
     }
     n, *others = sorted({len(positions) for positions in points.values()})
     if others:
         sizes = ", ".join(map(str, (n, *others)))
         raise ValueError(f"embeddings must all be of the same points, got maps of {sizes} points")
-    look = make_look(color, shape, palette, points=next(iter(points.values())))
+    look = dots.make_look(color, shape, palette, points=next(iter(points.values())))
     titles = [figures.shown_text(title) for title in points]
     count = len(points)
     if notes is not None and (isinstance(notes, str) or len(notes) != count):
@@ -304,7 +295,7 @@ def maps(
     _place_keys(grid, {grid.ncols - 1: look}, ["right margin"], shared=True)
     scale = figures.scale_of(panels[0])
     for title, positions, panel in zip(titles, points.values(), panels, strict=True):
-        draw_points(panel, positions, look)
+        dots.draw_points(panel, positions, look)
         figures.set_title(panel, title, pad=6 if notes is None else 19, **figures.LITERAL)
     look_of_note: dict[str, Any] = {"fontsize": figures.SMALL_SIZE * scale, "color": figures.INK}
     look_of_note |= {"xycoords": "axes fraction", "textcoords": "offset points"}

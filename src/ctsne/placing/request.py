@@ -10,14 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from ctsne._core.checks import (
-    check_directions,
-    check_matrix,
-    check_names,
-    check_number,
-    check_same_rows,
-    is_sparse,
-)
+from ctsne._core import checks
 from ctsne._core.messages import NoLabelsWarning, label_text, quoted, warn
 from ctsne.affinity.new_rows import Codes
 from ctsne.labels import UNNAMED, Column, Labels, combine_columns, encode_labels
@@ -46,21 +39,21 @@ def check_request(
     perplexity: Any = None,
 ) -> Request:
     """Check new points for a fitted model, and for the map that it has."""
-    matrix = check_matrix(X, least=1)
-    check_names(X)
+    matrix = checks.check_matrix(X, least=1)
+    checks.check_names(X)
     validate_data(model, X, reset=False, skip_check_array=True)
     for column in given_columns(labels):
-        check_same_rows(X, column)
-    check_same_rows(X, aligned, argument="aligned")
+        checks.check_same_rows(X, column)
+    checks.check_same_rows(X, aligned, argument="aligned")
     if source.metric == "cosine":
-        check_directions(matrix)
+        checks.check_directions(matrix)
     if source.metric == "precomputed":
         _check_distances(matrix, source.n_points)
     m = matrix.shape[0]
     codes, names = check_new_labels(labels, model.labels_, source.used, m)
     number = source.perplexity
     if perplexity is not None:
-        number = check_number(perplexity, "perplexity", low=1)
+        number = checks.check_number(perplexity, "perplexity", low=1)
     number = min(number, max(1.0, LARGEST_SHARE * source.n_points))
     near = _check_aligned(aligned, m, source)
     if labels is None and source.used:
@@ -81,7 +74,7 @@ def _check_distances(matrix: Any, n: int) -> None:
     if matrix.min() < 0:
         must = 'with metric="precomputed", X must hold distances, which are not negative'
         raise ValueError(f"{must}, got {matrix.min()}; turn similarities into distances first")
-    if is_sparse(matrix) and not np.diff(matrix.indptr).all():
+    if checks.is_sparse(matrix) and not np.diff(matrix.indptr).all():
         first = int(np.flatnonzero(np.diff(matrix.indptr) == 0)[0])
         raise ValueError(f"X has no distances for the new point in row {first}; it needs some")
 
@@ -105,16 +98,16 @@ def _check_aligned(
             "the model was fitted with an array as align, so the new points are needed in the same "
             f"representation: pass aligned=..., an array of shape ({m}, {width})"
         )
-    if is_sparse(aligned):
+    if checks.is_sparse(aligned):
         raise TypeError("aligned must be a dense array with a row for each point, got a sparse one")
-    points = check_matrix(aligned, argument="aligned", least=1)
+    points = checks.check_matrix(aligned, argument="aligned", least=1)
     if points.shape != (m, width):
         raise ValueError(
             f"aligned must have a row for each new point and the columns of the fit, of shape "
             f"({m}, {width}); got shape {points.shape}"
         )
     if source.metric == "cosine":
-        check_directions(points, argument="aligned")
+        checks.check_directions(points, argument="aligned")
     return np.asarray(points * alignment.factor, alignment.points.dtype)
 
 

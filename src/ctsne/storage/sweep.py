@@ -21,15 +21,9 @@ from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.labels import Column
 from ctsne.methods import METHODS
 from ctsne.settings import DEFAULTS
+from ctsne.storage import record as records
 from ctsne.storage.archive import read_archive, write_archive
-from ctsne.storage.record import (
-    COLUMNS,
-    Record,
-    columns_from,
-    parameters_from,
-    plain_columns,
-    plain_parameters,
-)
+from ctsne.storage.record import Record
 from ctsne.storage.schema import COUNT, POSITIONS, TEXT, Array, Number, check, require
 
 MAP_FILE = re.compile(r"map-[0-9a-f]{32}\.npz")
@@ -58,8 +52,8 @@ _ENTRY = {**_FACTS, **_PLACED, **_PARTS, "parameters": {str: object}, "file": TE
 _SWEEP = {
     "record": object,
     "maps": [{**_ENTRY, "positions": (None, _POSITIONS)}],
-    "labels": COLUMNS,
-    "other": COLUMNS,
+    "labels": records.COLUMNS,
+    "other": records.COLUMNS,
     "sampled_from": (None, COUNT),
 }
 
@@ -126,7 +120,7 @@ def write_sweep(path: Path, sweep: StoredSweep) -> None:
         made = {
             **_plain_facts(entry, _FACTS | _PARTS),
             **{name: entry[name] for name in _PLACED},
-            "parameters": plain_parameters(entry["parameters"]),
+            "parameters": records.plain_parameters(entry["parameters"]),
             "file": file,
             "positions": _plain_positions(entry) if here else None,
         }
@@ -134,8 +128,8 @@ def write_sweep(path: Path, sweep: StoredSweep) -> None:
     tree = {
         "record": sweep.record.to_tree(),
         "maps": entries,
-        "labels": plain_columns(sweep.labels),
-        "other": plain_columns(sweep.other),
+        "labels": records.plain_columns(sweep.labels),
+        "other": records.plain_columns(sweep.other),
         "sampled_from": sweep.sampled_from,
     }
     write_archive(path if folder is None else folder / INDEX, "sweep", tree)
@@ -153,7 +147,7 @@ def read_sweep(path: str | os.PathLike[str]) -> StoredSweep:
         check(tree, _SWEEP)
         record = Record.from_dict(tree["record"])
         maps = [_entry(entry, file.parent) for entry in tree["maps"]]
-        labels, other = columns_from(tree["labels"]), columns_from(tree["other"])
+        labels, other = records.columns_from(tree["labels"]), records.columns_from(tree["other"])
         sizes = [column.n_points for column in (*labels.values(), *other.values())]
         _check_maps(maps, record.parameters, sizes, tree["sampled_from"])
         return StoredSweep(record, maps, labels, other, tree["sampled_from"])
@@ -210,7 +204,7 @@ def _entry(entry: dict[str, Any], folder: Path) -> dict[str, Any]:
         made = read_map_file(folder / file)
     elif positions is not None:
         made = _positions(positions)
-    parameters = parameters_from(entry["parameters"])
+    parameters = records.parameters_from(entry["parameters"])
     parts = {name: np.array(values, np.float64) for name, values in entry["parts"].items()}
     return {**entry, **made, **_facts(entry), "parts": parts, "parameters": parameters}
 

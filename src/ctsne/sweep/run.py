@@ -34,16 +34,9 @@ from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
 from ctsne.settings import DEFAULTS, Settings, check_settings, unused_warnings
 from ctsne.storage.sweep import map_file, open_folder
+from ctsne.sweep import worker
 from ctsne.sweep.grid import Grid, GridPoint, default_grid, expand_grid, identity
 from ctsne.sweep.result import SweepResult, aligned_maps
-from ctsne.sweep.worker import (
-    Outcome,
-    Step,
-    Watch,
-    run_step,
-    shared_lengths,
-    shared_neighbors,
-)
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
@@ -138,7 +131,7 @@ def sweep(
             place = open_folder(folder)
             writer.enter_context(sole_writer(place))
             approximate = is_approximate(n, settings[0].recall)
-            searched = shared_lengths(settings, n, k) if approximate else []
+            searched = worker.shared_lengths(settings, n, k) if approximate else []
             files = _map_files(place, points, base, matrix, known, searched)
             new = sum(not file.exists() for file in files)
             numbers = base["n_components"] + len(KEPT_DIAGNOSTICS)
@@ -153,12 +146,12 @@ def sweep(
             1, "neighbours", shown=progress, every=None, then="then the maps", kept=False
         )
         try:
-            lists = shared_neighbors(settings, data, searching.inside)
+            lists = worker.shared_neighbors(settings, data, searching.inside)
         finally:
             searching.close()
         settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
         steps = [
-            Step(
+            worker.Step(
                 index,
                 points[index].parameters,
                 own,
@@ -170,7 +163,7 @@ def sweep(
             for index, own in enumerate(settings)
         ]
         bar = Progress(len(points), "sweep", shown=progress)
-        watch = Watch(bar)
+        watch = worker.Watch(bar)
         try:
             _run(steps, workers, watch)
         finally:
@@ -228,7 +221,7 @@ def _warnings(
     return dict.fromkeys(text for text in found if text not in some)
 
 
-def _check_stored(done: list[Outcome], total: int) -> None:
+def _check_stored(done: list[worker.Outcome], total: int) -> None:
     """Raise the error that stopped the sweep, if a map could not be stored."""
     unsaved = [outcome.unsaved for outcome in done if outcome.unsaved is not None]
     if unsaved:
@@ -306,7 +299,7 @@ def _with_starts(settings: list[Settings], features: Any, n_jobs: int) -> list[S
     return started
 
 
-def _run(steps: list[Step], workers: int, watch: Watch) -> None:
+def _run(steps: list[worker.Step], workers: int, watch: worker.Watch) -> None:
     try:
         for outcome in _parallel(steps, workers, watch):
             if outcome is not None:  # those of other processes are not added yet
@@ -323,8 +316,8 @@ def _run(steps: list[Step], workers: int, watch: Watch) -> None:
         watch.stop()
 
 
-def _parallel(steps: list[Step], workers: int, watch: Watch) -> Any:
-    calls = (joblib.delayed(run_step)(step, watch) for step in steps)
+def _parallel(steps: list[worker.Step], workers: int, watch: worker.Watch) -> Any:
+    calls = (joblib.delayed(worker.run_step)(step, watch) for step in steps)
     try:
         parallel = joblib.Parallel(workers, prefer="threads", return_as="generator_unordered")
     except ValueError:  # not every backend supports this

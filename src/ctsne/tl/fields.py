@@ -13,28 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ctsne._core.checks import (
-    check_count,
-    check_data,
-    check_matrix,
-    check_perplexity,
-    check_same_rows,
-)
+from ctsne._core import checks
 from ctsne._core.messages import shown, unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
-from ctsne.io.anndata import (
-    GRAPH_MARK,
-    choose_representation,
-    find_entry,
-    graph_fields,
-    is_anndata,
-    is_our_graph,
-    map_fields,
-    map_keys,
-    map_name,
-    remove_graph,
-    uns_entry,
-)
+from ctsne.io import anndata as ad
 from ctsne.io.dataset import NORMALIZE, Source, looks_like_counts
 from ctsne.labels import Labels
 from ctsne.neighbors.patterns import different_labels
@@ -46,7 +28,7 @@ _ENTRIES_AT_ONCE = 2**22
 
 def check_adata(adata: Any) -> None:
     """Refuse anything but AnnData objects."""
-    if not is_anndata(adata):
+    if not ad.is_anndata(adata):
         raise TypeError(
             f"adata must be an AnnData object, got {type(adata).__name__}; pass arrays to "
             "ctsne.ConditionalTSNE, ctsne.sweep or ctsne.evaluate"
@@ -73,15 +55,15 @@ def find_features(
     """Choose features as the command line does; ``n_pcs`` selects columns or makes components."""
     if use_rep is not None and layer is not None:
         raise ValueError("use_rep and layer both name the features; leave one of them out")
-    count = None if n_pcs is None else check_count(n_pcs, "n_pcs", low=0)
+    count = None if n_pcs is None else checks.check_count(n_pcs, "n_pcs", low=0)
     use_rep = "X" if use_rep is None and count == 0 else use_rep
-    found = choose_representation(adata, use_rep=use_rep, layer=layer)
-    matrix = check_data(found.X, argument=f"adata.{found.source.place}")
+    found = ad.choose_representation(adata, use_rep=use_rep, layer=layer)
+    matrix = checks.check_data(found.X, argument=f"adata.{found.source.place}")
     if count is None or found.source.kind != "obsm":
         pca = "auto" if count is None else count or None
         return Features(matrix, found.features, found.source, pca)
-    check_count(count, "n_pcs", low=1, high=matrix.shape[1])
-    some = check_matrix(matrix[:, :count])
+    checks.check_count(count, "n_pcs", low=1, high=matrix.shape[1])
+    some = checks.check_matrix(matrix[:, :count])
     return Features(some, found.features[:count], found.source, None, {"n_pcs": count})
 
 
@@ -122,9 +104,9 @@ def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float
     name = str(adata.uns[key].get("distances_key", "distances"))
     if name not in adata.obsp:
         raise ValueError(f"adata.uns[{key!r}] refers to adata.obsp[{name!r}], which does not exist")
-    check_perplexity(perplexity, adata.n_obs)
+    checks.check_perplexity(perplexity, adata.n_obs)
     place = f"adata.obsp[{name!r}]"
-    graph = check_matrix(adata.obsp[name], argument=place)
+    graph = checks.check_matrix(adata.obsp[name], argument=place)
     row, column = sp.coo_array(graph).coords
     real = row != column
     row, column = row[real], column[real]
@@ -151,7 +133,7 @@ def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float
 def find_alignment(adata: Any, align: Any) -> Any:
     """Return an alignment, or the representation that its name refers to."""
     if not isinstance(align, str):  # an array, or the method's default
-        check_same_rows(adata.obs, align, argument="align")
+        checks.check_same_rows(adata.obs, align, argument="align")
     if not isinstance(align, str) or align in ALIGN_CHOICES:
         return align
     if align not in adata.obsm:
@@ -165,24 +147,24 @@ def find_alignment(adata: Any, align: Any) -> Any:
 
 def find_stored_record(adata: Any, basis: str) -> Record | None:
     """Return the settings record of a map; None if it is not one of ctsne."""
-    key = find_entry(adata.uns, basis)
+    key = ad.find_entry(adata.uns, basis)
     return None if key is None else record_in(adata.uns[key])
 
 
 def check_target(adata: Any, key: object, *, copy: bool, graph: bool = False) -> str:
     """Return the name of a map, whose fields must not belong to others, in a writable object."""
-    name = map_name(key) if isinstance(key, str) else ""
+    name = ad.map_name(key) if isinstance(key, str) else ""
     if not name or "/" in name:
         raise ValueError(
             f'key_added must be a name without slashes, like "ctsne", got {shown(key)}'
         )
     places: list[tuple[str, str]] = []
-    if find_entry(adata.uns, name) is None:
-        ours = map_fields(name)
+    if ad.find_entry(adata.uns, name) is None:
+        ours = ad.map_fields(name)
         places += [(part, field) for part in ("obsm", "obs") for field in ours[part]]
         places.append(("uns", name))
-    entry, *matrices = graph_fields(name)
-    if graph and not is_our_graph(adata.uns.get(entry)):
+    entry, *matrices = ad.graph_fields(name)
+    if graph and not ad.is_our_graph(adata.uns.get(entry)):
         places += [("uns", entry), *(("obsp", matrix) for matrix in matrices)]
     taken = [f'adata.{part}["{key}"]' for part, key in places if key in getattr(adata, part)]
     if taken:
@@ -210,17 +192,17 @@ def store_map(
     """Write a map instead of an earlier one, into a copy if asked to; return what was written."""
     make_copy = adata.to_memory if adata.isbacked else adata.copy
     target = make_copy() if copy else adata
-    target.obsm[map_keys(name)[0]] = positions  # first, because this turns a view into a copy
-    earlier = find_entry(target.uns, name)
+    target.obsm[ad.map_keys(name)[0]] = positions  # first, because this turns a view into a copy
+    earlier = ad.find_entry(target.uns, name)
     if earlier is not None:
-        remove_graph(target.uns, target.obsp, earlier)
-        for column in set(map_fields(earlier)["obs"]) & set(target.obs):
+        ad.remove_graph(target.uns, target.obsp, earlier)
+        for column in set(ad.map_fields(earlier)["obs"]) & set(target.obs):
             del target.obs[column]
         del target.uns[earlier]
     keys = {diagnostic: f"{name}_{diagnostic}" for diagnostic in per_cell}
     for diagnostic, column in keys.items():
         target.obs[column] = per_cell[diagnostic]
-    target.uns[name] = {**uns_entry(record.to_json()), "diagnostics_keys": keys, **more}
+    target.uns[name] = {**ad.uns_entry(record.to_json()), "diagnostics_keys": keys, **more}
     return target
 
 
@@ -229,7 +211,7 @@ def store_map(
 
 def store_graph(target: Any, name: str, model: Any, features: Features) -> None:
     """Write the similarities of a fitted estimator as ``uns[name + "_neighbors"]``."""
-    names = graph_fields(name)
+    names = ad.graph_fields(name)
     connectivities = scaled_similarities(model.affinities_)
     distances = strongest_as_distances(connectivities, ceil(model.perplexity))
     about: dict[str, Any] = {
@@ -250,7 +232,7 @@ def store_graph(target: Any, name: str, model: Any, features: Features) -> None:
         "connectivities_key": names.connectivities,
         "distances_key": names.distances,
         "params": about,
-        GRAPH_MARK: name,
+        ad.GRAPH_MARK: name,
     }
 
 
