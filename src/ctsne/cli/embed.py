@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from argparse import Namespace
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne._core.files import check_space
 from ctsne._core.messages import CounterpartsWarning, value_text
-from ctsne._core.vocabulary import NEIGHBORHOOD, STARTS
+from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.cli import options as opt
 from ctsne.cli import plot
 from ctsne.cli.console import Console, titles_of
@@ -88,7 +87,7 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
     """Make the map; with ``expect``, only if the data have this checksum."""
     from ctsne.estimator import save_model
     from ctsne.fit.summary import point_diagnostics
-    from ctsne.storage.record import fit_results, input_files
+    from ctsne.storage.record import fit_results
 
     outputs = check_outputs(options)
     if outputs.page is not None and options.dimensions > 2:
@@ -115,16 +114,8 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
             model.fit(data.X, labels=data.factored or None)
         if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
             raise KeyboardInterrupt
-        start = None if options.init in STARTS else Path(options.init)
-        record = make_record(
-            options,
-            model.get_params(deep=False),
-            source=dataset.source,
-            inputs=input_files(
-                dataset, outputs.map, options.labels or (), aligned=data.aligned, start=start
-            ),
-            results=fit_results(model),
-        )
+        made = model.get_params(deep=False), dataset, outputs.map
+        record = make_record(options, *made, aligned=data.aligned, results=fit_results(model))
         outputs.write_map(
             model.embedding_,
             console,
@@ -170,9 +161,7 @@ def _color(data: Data, name: str) -> Any:
     return data.column(name)
 
 
-def prepare(
-    data: Data, settings: Mapping[str, Any], console: Console, **more: Any
-) -> ConditionalTSNE:
+def prepare(data: Data, settings: dict[str, Any], console: Console, **more: Any) -> ConditionalTSNE:
     """Return the estimator for these data, and report if it will reduce the features."""
     from ctsne._core.components import n_reduced
 

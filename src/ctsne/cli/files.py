@@ -13,14 +13,14 @@ import numpy as np
 
 from ctsne._core.files import WriteError
 from ctsne._core.messages import DominantFeatureWarning
-from ctsne._core.vocabulary import NO_EFFECT
+from ctsne._core.vocabulary import NO_EFFECT, STARTS
 from ctsne.cli.console import Console
 from ctsne.cli.options import PARAMETERS, settings_of
 from ctsne.labels import JOINT, Column, encode_labels
 
 if TYPE_CHECKING:
     from ctsne.io import Dataset
-    from ctsne.storage.record import Record
+    from ctsne.storage.record import Input, Record
 
 # Options that name a file to read.
 _READ = ("input", "label_file", "init", "data", "model")
@@ -310,12 +310,25 @@ def model_columns(model: Any) -> dict[str, Column]:
 # ---- records -------------------------------------------------------------------------------------
 
 
-def make_record(options: Namespace, parameters: Mapping[str, Any], **more: Any) -> Record:
+def make_record(
+    options: Namespace,
+    parameters: Mapping[str, Any],
+    dataset: Dataset,
+    output: Path,
+    *,
+    aligned: Any,
+    more: Iterable[Input] = (),
+    results: Mapping[str, Any] | None = None,
+) -> Record:
     """Return the record of an output of a command, with the parameters of an estimator."""
-    from ctsne.storage.record import Record
+    from ctsne.storage.record import Record, input_files
+
+    init, labels = getattr(options, "init", STARTS[0]), tuple(options.labels or ())
+    start = None if init in STARTS else Path(init)
+    inputs = (*input_files(dataset, output, labels, aligned=aligned, start=start), *more)
 
     taken = {name: value for name, value in parameters.items() if name not in NO_EFFECT}
     elsewhere = {"labels", *(each.dest for each in PARAMETERS if each.name in taken)}
     others = {name: x for name, x in settings_of(options).items() if name not in elsewhere}
-    labels = tuple(options.labels or ())
-    return Record(f"ctsne {options.command}", taken, labels, options=others, **more)
+    made_by = f"ctsne {options.command}"
+    return Record(made_by, taken, labels, dataset.source, others, inputs, results or {})

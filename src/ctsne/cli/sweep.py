@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne._core import files
 from ctsne._core.messages import value_text
-from ctsne._core.vocabulary import NEIGHBORHOOD, STARTS, SUGGESTED_MIXING, mixings_of
+from ctsne._core.vocabulary import NEIGHBORHOOD, SUGGESTED_MIXING, mixings_of
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions, titles_of
 from ctsne.cli.embed import prepare
@@ -108,7 +108,6 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def run_sweep(options: argparse.Namespace, console: Console, folder: Path) -> SweepFolder:
     """Make all maps that the folder does not have yet."""
-    from ctsne.storage.record import input_files
     from ctsne.sweep import sweep
     from ctsne.sweep.choice import check_targets
 
@@ -122,15 +121,9 @@ def run_sweep(options: argparse.Namespace, console: Console, folder: Path) -> Sw
     # The mixing of a sweep is for its suggestion.
     estimator = prepare(data, {**vars(options), "mixing": None}, console)
     parameters = estimator.get_params(deep=False)
-    start = None if options.init in STARTS else Path(options.init)
-    record = make_record(
-        argparse.Namespace(**{**vars(options), "command": "sweep"}),
-        {name: value for name, value in parameters.items() if name not in SWEPT},
-        source=given.dataset.source,
-        inputs=input_files(
-            given.dataset, folder, options.labels, aligned=given.aligned, start=start
-        ),
-    )
+    named = argparse.Namespace(**{**vars(options), "command": "sweep"})
+    taken = {name: value for name, value in parameters.items() if name not in SWEPT}
+    record = make_record(named, taken, given.dataset, folder, aligned=given.aligned)
     _check_same_data(folder, record)
     grid = make_grid(options)
     try:
@@ -300,11 +293,6 @@ def files_of(path: Path) -> list[Path]:
     ]
 
 
-def is_sweep_folder(path: Path) -> bool:
-    """Tell whether a folder holds a finished sweep."""
-    return all(file.is_file() for file in files_of(path) if file.name != files.FEATURES)
-
-
 def map_files(path: Path) -> set[str]:
     """Return the names of the files of maps in a folder."""
     from ctsne.storage.sweep import MAP_FILE
@@ -388,7 +376,7 @@ def read_folder(path: Path) -> SweepFolder:
 
     if not path.is_dir():
         raise ValueError(f"there is no folder {path}")
-    if not is_sweep_folder(path):
+    if not all(file.is_file() for file in files_of(path) if file.name != files.FEATURES):
         raise ValueError(_not_finished(path))
     record = read_record(path)
     if record.command != "sweep":

@@ -79,7 +79,7 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
     from ctsne.estimator import load
     from ctsne.placing.request import in_order, labels_for
     from ctsne.storage.model import check_model_input
-    from ctsne.storage.record import Input, input_files, record_of, relative_path
+    from ctsne.storage.record import Input, record_of, relative_path
 
     outputs = files.check_outputs(options)
     if options.color is not None and outputs.picture is None:
@@ -119,15 +119,8 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
         with reported_here():
             given = {"aligned": aligned, "perplexity": options.perplexity}
             placed = _place(model, dataset.X, labels, console, **given)
-        record = files.make_record(
-            options,
-            {},
-            source=dataset.source,
-            inputs=(
-                *input_files(dataset, outputs.map, names or (), aligned=aligned),
-                Input(relative_path(source, outputs.map), checksum, role="model"),
-            ),
-        )
+        used = Input(relative_path(source, outputs.map), checksum, role="model")
+        record = files.make_record(options, {}, dataset, outputs.map, aligned=aligned, more=[used])
         outputs.write_map(
             placed.embedding,
             console,
@@ -247,10 +240,8 @@ def _place(model: ConditionalTSNE, X: Any, labels: Any, console: Console, **more
 
     shown = not console.quiet and not console.verbose
     bar = Progress(1, "placing", shown=shown, every=None, then="then writing", kept=False)
-    try:
+    with contextlib.closing(bar):
         return place_in(model, X, labels, after_part=bar.inside, **more)
-    finally:
-        bar.close()
 
 
 # ---- results -------------------------------------------------------------------------------------
