@@ -113,15 +113,8 @@ def _bar(total: float, name: str, stream: Any, *, notebook: bool) -> Any:
     widget = notebook and find_spec("ipywidgets") is not None
     tqdm = import_module("tqdm.notebook" if widget else "tqdm").tqdm
     # The delay keeps work that never began, or is over at once, from leaving a line.
-    return tqdm(
-        total=total,
-        desc=name,
-        file=stream,
-        bar_format=_format(""),
-        miniters=0,
-        delay=0.1,
-        dynamic_ncols=True,
-    )
+    often: dict[str, Any] = {"miniters": 0, "delay": 0.1, "dynamic_ncols": True}
+    return tqdm(total=total, desc=name, file=stream, bar_format=_format(""), **often)
 
 
 def _format(text: str) -> str:

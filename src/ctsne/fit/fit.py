@@ -61,17 +61,12 @@ class Fit:
         assert search is not None
         # The time of an iteration grows with the number of points.
         later = (self.settings.n_iter + self._later()) * self.points.shape[0] / search.n_points
-        bar = self._log.bar(
-            (1 if made else search.stepper.usual_trials) * search.trial_iterations,
-            f"trials on {search.n_points:,} points",
-            later=later,
-            grows=search.trial_iterations,
-            kept=False,
-        )
-        try:
+        grows = search.trial_iterations
+        total = (1 if made else search.stepper.usual_trials) * grows
+        name = f"trials on {search.n_points:,} points"
+        bar = self._log.bar(total, name, later=later, grows=grows, kept=False)
+        with contextlib.closing(bar):
             return search.next_trial(made, bar.step)
-        finally:
-            bar.close()
 
     def _make(self) -> None:
         settings = self.settings
@@ -106,10 +101,8 @@ class Fit:
 
     def _find_neighbors(self) -> Neighbors:
         bar = self._log.bar(1, "neighbours", then="then the map", kept=False)
-        try:
+        with contextlib.closing(bar):
             return self._lists.search(self.settings, bar.inside)
-        finally:
-            bar.close()
 
     def run(self) -> bool:
         """Run the iterations, and return whether they were stopped before the last."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -56,20 +57,11 @@ class StageLog:
     def run(
         self, layout: Layout, n_iter: int, name: str = "iterations", *, later: float = 0.0
     ) -> bool:
-        """Run some iterations, and return whether they were stopped before the last.
-
-        ``later`` is the number of iterations that may follow, for the estimate of time left.
-        """
-        bar = self.bar(n_iter, name, later=later + _AFTERWARDS * n_iter)
-        try:
-            return layout.run(
-                n_iter,
-                callback=self._called if self._verbose > 1 else self._callback,
-                callback_every=self._every,
-                after_step=bar.step,
-            )
-        finally:
-            bar.close()
+        """Run some iterations, ``later`` may follow; return whether they were stopped early."""
+        told = self._called if self._verbose > 1 else self._callback
+        with closing(self.bar(n_iter, name, later=later + _AFTERWARDS * n_iter)) as bar:
+            every, step = self._every, bar.step
+            return layout.run(n_iter, callback=told, callback_every=every, after_step=step)
 
     def _called(self, iteration: int, loss: float, embedding: NDArray[np.float32]) -> object:
         self.write(f"iteration {iteration}: KL divergence {loss:.4f}")

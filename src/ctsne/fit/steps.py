@@ -143,11 +143,9 @@ class _PlaneStepper:
         return min(trials, key=distances)
 
     def _stuck(self, trial: Trial) -> NDArray[np.bool_]:
-        """Return the columns at the end of their levels that would have to go beyond it.
-
-        They do not count when trials are compared, so that they do not pull the others away from
-        their targets: a nested column may be mixed too far by the outer one alone.
-        """
+        """Return the columns at the end of their levels that would have to go beyond it."""
+        # They do not count when trials are compared, so that they do not pull the others away:
+        # a nested column may be mixed too far by the outer one alone.
         gap = self._targets - trial.mixing
         return np.asarray(((trial.levels == 0) & (gap < 0)) | ((trial.levels == 1) & (gap > 0)))
 
@@ -177,7 +175,9 @@ class _PlaneStepper:
         if (level != levels[best]).any() or (np.abs(gaps[best, counted]) > near).any():
             gap = gaps[best, counted] - further
             level[counted] += _damped_step(slopes[np.ix_(counted, counted)], gap, longest)
-        return _unless_tried(level, trials)
+        level = np.clip(level, 0.0, 1.0)
+        tried = any(np.abs(level - trial.levels).max() < LEAST_STEP for trial in trials)
+        return None if tried else level
 
     def is_met(self, made: Trial) -> bool:
         free = ~self._stuck(made)
@@ -188,13 +188,6 @@ def _damped_step(slopes: Floats, gap: Floats, longest: float) -> Floats:
     """Return how far to move levels to close a gap by the slopes."""
     damped = slopes.T @ slopes + DAMPING * np.eye(len(gap))
     return np.clip(np.linalg.solve(damped, slopes.T @ gap), -longest, longest)
-
-
-def _unless_tried(level: Floats, trials: Sequence[Trial]) -> Floats | None:
-    level = np.clip(level, 0.0, 1.0)
-    if any(np.abs(level - trial.levels).max() < LEAST_STEP for trial in trials):
-        return None
-    return level
 
 
 def _fitted_slopes(trials: Sequence[Trial], level: Floats, usual: Floats) -> Floats:

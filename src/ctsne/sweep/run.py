@@ -142,32 +142,19 @@ def sweep(
         data = DataNeighbors(
             measured, n, adjusted, k, metric=base["metric"], features=places, columns=columns
         )
-        searching = Progress(
-            1, "neighbours", shown=progress, every=None, then="then the maps", kept=False
-        )
-        try:
-            lists = worker.shared_neighbors(settings, data, searching.inside)
-        finally:
-            searching.close()
+        look: dict[str, Any] = {"every": None, "then": "then the maps", "kept": False}
+        with contextlib.closing(Progress(1, "neighbours", shown=progress, **look)) as bar:
+            lists = worker.shared_neighbors(settings, data, bar.inside)
         settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
         steps = [
             worker.Step(
-                index,
-                points[index].parameters,
-                own,
-                features,
-                lists[index],
-                hidden,
-                files[index],
+                index, points[index].parameters, own, features, lists[index], hidden, files[index]
             )
             for index, own in enumerate(settings)
         ]
-        bar = Progress(len(points), "sweep", shown=progress)
-        watch = worker.Watch(bar)
-        try:
+        with contextlib.closing(Progress(len(points), "sweep", shown=progress)) as bar:
+            watch = worker.Watch(bar)
             _run(steps, workers, watch)
-        finally:
-            bar.close()
         done = [watch.outcomes[index] for index in sorted(watch.outcomes)]
         _check_stored(done, len(points))
         maps = [outcome.swept for outcome in done]
