@@ -76,11 +76,8 @@ class Labels:
         return np.ascontiguousarray(np.stack([column.codes for column in self.columns], axis=1))
 
     def nested(self) -> tuple[tuple[int, int], ...]:
-        """Return the pairs of columns (inner, outer) of which one is nested in the other.
-
-        Every value of the inner column occurs with one value of the outer one, and points that
-        have an outer label also have an inner one.
-        """
+        """Return the pairs of columns (inner, outer) of which one is nested in the other."""
+        # Every value of the inner one occurs with one of the outer, and has a label where that has.
         places = range(self.n_columns)
         pairs = [(inner, outer) for inner in places for outer in places if inner != outer]
         return tuple(pair for pair in pairs if self._is_nested(*pair))
@@ -140,11 +137,9 @@ class Labels:
                 )
 
     def per_label(self, value: Any, *, argument: str) -> tuple[NDArray[np.float64], ...]:
-        """Spread a parameter over the labels: one array per column, with a number per label.
-
-        A mapping gives every column, by name, a number or a mapping of label to number; if there is
-        one column, it may also map its labels directly. ``argument`` is for messages.
-        """
+        """Spread a parameter over the labels: one array per column, with a number per label."""
+        # A mapping gives every column, by name, a number or a mapping of label to number; if there
+        # is one column, it may also map its labels directly.
         if not isinstance(value, Mapping) or self.maps_labels(value):
             return tuple(column.per_label(value, argument=argument) for column in self.columns)
         values = self.per_column(value, argument=argument)
@@ -158,17 +153,7 @@ class Labels:
         if not isinstance(value, Mapping):
             return dict.fromkeys(self.names, value)
         values = {label_text(key): number for key, number in value.items()}
-        for name in values:
-            if name not in self.names:
-                hint = did_you_mean(name, self.names)
-                known = quoted(self.names)
-                raise ValueError(
-                    f"{argument} names {shown(name)}, not one of the label columns ({known}){hint}"
-                )
-        absent = [name for name in self.names if name not in values]
-        if absent:
-            wanted = "must give a number for every label column"
-            raise ValueError(f"{argument} {wanted}, but has none for {quoted(absent)}")
+        check_columns(values, self.names, argument)
         return {name: values[name] for name in self.names}
 
     def one_or_by_name(self, values: Sequence[Any]) -> Any:
@@ -178,6 +163,17 @@ class Labels:
     def maps_labels(self, value: Mapping[Any, Any]) -> bool:
         """Whether a mapping is by label: of a single column, unless it names just that column."""
         return self.n_columns == 1 and list(map(label_text, value)) != list(self.names)
+
+
+def check_columns(given: Mapping[Any, Any], names: Sequence[Any], argument: str) -> None:
+    """Refuse a mapping that names anything but all label columns."""
+    for name in given:
+        if name not in names:
+            known = f"not one of the label columns ({quoted(names)}){did_you_mean(name, names)}"
+            raise ValueError(f"{argument} names {shown(name)}, {known}")
+    if absent := [name for name in names if name not in given]:
+        wanted = "must give a number for every label column"
+        raise ValueError(f"{argument} {wanted}, but has none for {quoted(absent)}")
 
 
 def encode_labels(labels: object, *, n: int | None = None, argument: str = "labels") -> Labels:
@@ -242,10 +238,7 @@ def join_columns(names: Sequence[str], columns: Sequence[Column]) -> Labels:
 def number_rows(
     columns: Sequence[NDArray[np.integer]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give every combination of several columns of codes a number, in order.
-
-    Returns the first row of each combination, and the number of every row.
-    """
+    """Return the first row of every combination of some columns, and the number of all rows."""
     number = np.zeros(len(columns[0]), np.int64)
     for codes in columns:
         # Numbered anew after each column, so that products stay far below 64 bits.

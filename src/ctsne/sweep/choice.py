@@ -13,15 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.checks import check_number
-from ctsne._core.messages import did_you_mean, quoted, shown, value_text
+from ctsne._core.messages import shown, value_text
 from ctsne._core.vocabulary import chosen_by, of_column, split_measure
 from ctsne.evaluate import DataNeighbors, adjusted_rnx, expected_laplacian, laplacian
 from ctsne.evaluate.neighbors import search_map
 from ctsne.evaluate.sampling import Floats, divided
 from ctsne.labels import Labels
+from ctsne.labels.columns import check_columns
 
 if TYPE_CHECKING:
     from ctsne.sweep.result import SweptMap
+
+    _Lines = Sequence[Sequence[Sequence[SweptMap]]]  # maps by line, strength and seed
 
 # Random parts of the points that are measured by themselves: how the difference between two maps
 # varies between them gives its standard error.
@@ -72,17 +75,7 @@ def check_targets(mixing: Any, names: Sequence[str]) -> dict[str, float]:
         several = "" if None in columns else "or a mapping from each label column to such a number"
         number = check_number(mixing, "mixing", low=0, high=1, hint=several)
         return dict.fromkeys(names, number)
-    for name in mixing:
-        if name not in columns:
-            known = quoted(columns)
-            hint = did_you_mean(name, list(map(str, columns)))
-            raise ValueError(
-                f"mixing names {shown(name)}, not one of the label columns ({known}){hint}"
-            )
-    absent = [column for column in columns if column not in mixing]
-    if absent:
-        must = "mixing must give a number for every label column"
-        raise ValueError(f"{must}, but has none for {quoted(absent)}")
+    check_columns(mixing, list(columns), "mixing")
     return {
         name: check_number(mixing[column], f"mixing[{shown(column)}]", low=0, high=1)
         for column, name in columns.items()
@@ -137,17 +130,8 @@ class _Setting:
         return by_seed.mean(axis=0), float(spread)
 
 
-def choose_map(
-    lines: Sequence[Sequence[Sequence[SweptMap]]],
-    targets: Mapping[str, float],
-    wanted: str,
-    hidden: str,
-) -> Suggestion:
-    """Choose from maps grouped by line, strength and seed.
-
-    ``targets`` holds the least value of ``mixing``, or of the mixing of each of several columns;
-    ``wanted`` is the target in words, ``hidden`` the name of the label to look for.
-    """
+def choose_map(lines: _Lines, targets: Mapping[str, float], wanted: str, hidden: str) -> Suggestion:
+    """Choose a map by least mixings; ``wanted`` and ``hidden`` are words for the reason."""
     measured = [name for name in chosen_by(lines[0][0][0].measures) if name not in targets]
     settings = [
         _Setting(group, (number, place), [*targets, *measured])
@@ -191,13 +175,11 @@ def choose_map(
 
 
 def choose_maps(
-    lines: Sequence[Sequence[Sequence[SweptMap]]], targets: Mapping[str, float], hidden: str
+    lines: _Lines, targets: Mapping[str, float], hidden: str
 ) -> tuple[list[list[float]], list[Suggestion]]:
-    """Choose for every target: return lists of targets by column, and a choice for each product.
-
-    Choices change only where a map stops to reach a target, so each holds for all targets down to
-    the next smaller one; ``targets`` are always among them.
-    """
+    """Choose for every target: return lists of targets by column, and a choice for each product."""
+    # Choices change only where a map stops to reach a target, so each holds for all targets down to
+    # the next smaller one; ``targets`` are always among them.
     groups = [group for line in lines for group in line]
 
     def where_it_changes(name: str) -> set[float]:
