@@ -97,22 +97,12 @@ def _revised(neighbors: Neighbors, settings: Settings) -> Affinities:
     )
 
 
-def _balanced(neighbors: Neighbors, settings: Settings) -> Affinities:
-    from ctsne.affinity import balanced_affinities
+def _by_strength(neighbors: Neighbors, settings: Settings) -> Affinities:
+    from ctsne.affinity import balanced_affinities, joint_affinities
 
+    make = joint_affinities if settings.method.name == "joint" else balanced_affinities
     perplexity, strength, n_jobs = settings.perplexity, settings.knob, settings.n_jobs
-    return balanced_affinities(
-        neighbors, settings.labels, perplexity=perplexity, strength=strength, n_jobs=n_jobs
-    )
-
-
-def _joint(neighbors: Neighbors, settings: Settings) -> Affinities:
-    from ctsne.affinity import joint_affinities
-
-    perplexity, strength, n_jobs = settings.perplexity, settings.knob, settings.n_jobs
-    return joint_affinities(
-        neighbors, settings.labels, perplexity=perplexity, strength=strength, n_jobs=n_jobs
-    )
+    return make(neighbors, settings.labels, perplexity=perplexity, strength=strength, n_jobs=n_jobs)
 
 
 def _joint_beta_low(settings: Settings) -> PerLabel:
@@ -143,7 +133,7 @@ _TABLE = (
         row_length=JOINT_LENGTH,
         uses=("align",),
         lengths=_joint_lengths,
-        affinities=_joint,
+        affinities=_by_strength,
         beta_low=_joint_beta_low,
     ),
     Method(
@@ -170,7 +160,7 @@ _TABLE = (
         splits_neighbors=True,
         uses=("align",),
         lengths=_balanced_lengths,
-        affinities=_balanced,
+        affinities=_by_strength,
     ),
     Method(
         name="original",
@@ -229,10 +219,8 @@ def users_of(name: str) -> list[str]:
 
 
 def swept_grid(*names: str, short: bool = False) -> list[dict[str, Any]]:
-    """Return the grid of a sweep over some methods; one without a knob is a single setting.
-
-    If t-SNE is among them, the others leave out their weakest value, which conditions nothing.
-    """
+    """Return the grid of a sweep over some methods; one without a knob is a single setting."""
+    # With t-SNE among them, the others leave out their weakest value, which conditions nothing.
     grid: list[dict[str, Any]] = []
     for name in names:
         method = METHODS[name]

@@ -97,11 +97,9 @@ class Settings:
 
     @cached_property
     def effective(self) -> Settings:
-        """The settings without label columns that have no effect, such as those of strength 0.
-
-        A single column stays: with beta = 1 or strength 0, the paper's methods still search
-        neighbours with the same and with other labels.
-        """
+        """The settings without label columns that have no effect, such as those of strength 0."""
+        # A single column stays: with beta = 1 or strength 0, the paper's methods still search
+        # neighbours with the same and with other labels.
         labels = self.labels
         if labels is None or labels.n_columns == 1:
             return self
@@ -110,12 +108,12 @@ class Settings:
             effect |= [bool((knob != self.method.no_effect).any()) for knob in self.knob]
         if self.beta_low is not None:
             effect |= [bool((beta != 1).any()) for beta in self.beta_low]
-        if not effect.any():
-            plain = METHODS["tsne"]
-            return replace(
-                self, method=plain, labels=None, knob=(), beta_low=None, mixing=None, align="none"
-            )
-        return self.of_columns(np.flatnonzero(effect).tolist())
+        return self.of_columns(np.flatnonzero(effect).tolist()) if effect.any() else self.as_tsne()
+
+    def as_tsne(self) -> Settings:
+        """Return the settings without anything to factor out."""
+        plain: dict[str, Any] = {"labels": None, "knob": (), "beta_low": None, "mixing": None}
+        return replace(self, method=METHODS["tsne"], align="none", **plain)
 
     def of_columns(self, places: Sequence[int]) -> Settings:
         """Return the settings of some label columns."""
@@ -214,11 +212,9 @@ def knob_value(given: Mapping[str, Any]) -> Any:
 
 
 def knob_by_column(settings: Settings, labels: Labels) -> Any:
-    """Return the knob that a fit used: of its label column, or by name if there are several.
-
-    A column has one number, or a mapping of label to number if they differ. Columns that were left
-    out have the value that conditions nothing.
-    """
+    """Return the knob that a fit used: of its label column, or by name if there are several."""
+    # A column has one number, or a mapping of label to number if they differ. Columns that were
+    # left out have the value that conditions nothing.
     values: dict[str, Any] = dict.fromkeys(labels.names, settings.method.no_effect)
     if settings.labels is not None:
         for (name, column), numbers in zip(
@@ -242,16 +238,10 @@ def _check_mixing(
     if labels is not None:
         values = labels.per_column(mixing, argument="mixing")
     hint = "or a mapping from each label column to such a number"
-    numbers = [
-        checks.check_number(
-            value,
-            f"mixing[{shown(name, 40)}]" if value is not mixing else "mixing",
-            low=0,
-            high=1,
-            hint=hint,
-        )
-        for name, value in values.items()
-    ]
+    numbers = []
+    for name, value in values.items():
+        what = "mixing" if value is mixing else f"mixing[{shown(name, 40)}]"
+        numbers.append(checks.check_number(value, what, low=0, high=1, hint=hint))
     text = f"mixing={value_text(mixing)}"
     if method.knob is None:
         raise ValueError(
@@ -299,18 +289,12 @@ def _check_beta_low(given: Mapping[str, Any], labels: Labels | None) -> PerLabel
 
 
 def _check_numbers(
-    value: Any,
-    argument: str,
-    labels: Labels | None,
-    *,
-    low: float = 0.0,
-    high: float,
-    open_low: bool = False,
+    value: Any, argument: str, labels: Labels | None, high: float, **more: Any
 ) -> PerLabel:
     """Return one number per label of each column; without labels, only check the numbers."""
     hint = "or a mapping from each label, or label column, to such a number"
     for name, number in _numbers_in(value, argument):
-        checks.check_number(number, name, low=low, high=high, open_low=open_low, hint=hint)
+        checks.check_number(number, name, **{"low": 0.0, "high": high, "hint": hint, **more})
     return () if labels is None else labels.per_label(value, argument=argument)
 
 
@@ -318,48 +302,30 @@ def _numbers_in(value: Any, argument: str) -> list[tuple[str, Any]]:
     """Return every number of a mapping, which may be nested, with its name for messages."""
     if not isinstance(value, Mapping):
         return [(argument, value)]
-    return [
-        entry
-        for key, inner in value.items()
-        for entry in _numbers_in(inner, f"{argument}[{shown(key, 40)}]")
-    ]
+    inner = (_numbers_in(x, f"{argument}[{shown(key, 40)}]") for key, x in value.items())
+    return [entry for entries in inner for entry in entries]
 
 
 def _with_usable_labels(settings: Settings, *, y_given: bool) -> tuple[Settings, str | None]:
-    """Leave out label columns with less than two labels, and say so.
-
-    Without any column left, the method is t-SNE.
-    """
+    """Leave out label columns with less than two labels, and say so; without any: t-SNE."""
     method, labels = settings.method, settings.labels
-    plain = replace(
-        settings,
-        method=METHODS["tsne"],
-        labels=None,
-        knob=(),
-        beta_low=None,
-        mixing=None,
-        align="none",
-    )
     if method.knob is None and settings.beta_low is None:
-        return plain, None
+        return settings.as_tsne(), None
     if labels is None:
         hint = " y is ignored: pass the labels as labels=." if y_given else ""
-        return plain, (
+        return settings.as_tsne(), (
             f'no labels given, so method="{method.name}" has nothing to factor out: this is plain '
             f't-SNE. Pass labels=... to fit, or method="tsne" if that is what you want.{hint}'
         )
     labels.refuse_identifiers()
     usable = [place for place, column in enumerate(labels.columns) if column.n_labels >= 2]
-    empty = [
-        f"{name} ({column.describe()})"
-        for name, column in labels.by_name.items()
-        if column.n_labels < 2
-    ]
+    few = {name: column for name, column in labels.by_name.items() if column.n_labels < 2}
+    empty = [f"{name} ({column.describe()})" for name, column in few.items()]
     if not empty:
         return settings, None
     if not usable:
-        hold = f"the labels hold {labels.describe()}"
-        return plain, f"{hold}: there is nothing to factor out, so this is plain t-SNE."
+        message = "there is nothing to factor out, so this is plain t-SNE."
+        return settings.as_tsne(), f"the labels hold {labels.describe()}: {message}"
     left = f"the label column {empty[0]} is left out: it has"
     if len(empty) > 1:
         left = f"the label columns {' and '.join(empty)} are left out: they have"

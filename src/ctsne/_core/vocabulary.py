@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 STARTS = ("pca", "random", "spectral")
 # Metrics between rows of features, and with given distances.
@@ -40,44 +41,39 @@ class Measure:
     title: str  # for axes, table heads and legends, with places for the names of label columns
     meaning: str  # what it measures, its scale and which end is better
     digits: int = 2  # decimals to show
-    better: int = 0  # 1 if larger is better, -1 if smaller is
+    better: int = 1  # if larger is better; -1 if smaller is, 0 if neither
 
 
+_fact = partial(Measure, better=0)
 MEASURES: dict[str, Measure] = {
     "mixing": Measure(
         "mixing of {known}",
         "How far the label factored out is mixed among neighbours in the map, as a share of random "
         "mixing: 0 is not mixed at all, 1 is mixed as random labels would be. Computed as the "
         "Laplacian score divided by its expected value for random labels.",
-        better=1,
     ),
     "adjusted_rnx": Measure(
         "neighbours kept",
         "Share of the neighbours in the data that the map keeps, beyond chance: 1 keeps all, 0 is "
         "a random map. Neighbours with the same and with other labels are compared separately, so "
         "mixing the label does not count against the map. Technical name: adjusted R_NX.",
-        better=1,
     ),
     "aligned_rnx": Measure(
         "aligned neighbours kept",
         "Like neighbours kept, but neighbours with other labels are those of the aligned data.",
-        better=1,
     ),
     "rnx": Measure(
         "neighbours kept, labels ignored",
         "Share of the neighbours in the data that the map keeps, beyond chance, without looking at "
         "labels. Technical name: R_NX.",
-        better=1,
     ),
     "adjusted_rnx_area": Measure(
         "neighbours kept at all sizes",
         "Area under the curve of adjusted R_NX, with most weight on small neighbourhoods.",
-        better=1,
     ),
     "rnx_area": Measure(
         "neighbours kept at all sizes, labels ignored",
         "Area under the curve of R_NX, with most weight on small neighbourhoods.",
-        better=1,
     ),
     "other_mixing": Measure(
         "mixing of {other}",
@@ -89,7 +85,6 @@ MEASURES: dict[str, Measure] = {
         "Laplacian score of {known}",
         "Mean share of neighbours in the map that carry another label.",
         digits=3,
-        better=1,
     ),
     "other_laplacian": Measure(
         "Laplacian score of {other}",
@@ -102,40 +97,37 @@ MEASURES: dict[str, Measure] = {
         "Overlap of neighbourhoods in the map and in the data, adjusted for the label as the "
         "authors of the paper do it.",
         digits=3,
-        better=1,
     ),
     "other_rnx_within": Measure(
         "neighbours kept within {other}",
         "Like neighbours kept, but among points with the same value of the label to look for: "
         "whether the map keeps what varies within a type.",
-        better=1,
     ),
     "other_knn_accuracy": Measure(
         "accuracy for {other}",
         "Share of points whose value of the label to look for is the most frequent one among "
         "their neighbours in the map.",
         digits=3,
-        better=1,
     ),
-    "perplexity_mean": Measure("perplexity (mean)", "Mean perplexity of the points.", digits=1),
-    "perplexity_p05": Measure("perplexity (5%)", "Exceeded by 95% of the points.", digits=1),
-    "perplexity_median": Measure(
+    "perplexity_mean": _fact("perplexity (mean)", "Mean perplexity of the points.", digits=1),
+    "perplexity_p05": _fact("perplexity (5%)", "Exceeded by 95% of the points.", digits=1),
+    "perplexity_median": _fact(
         "perplexity (median)",
         "Effective number of neighbours of a point in the similarities. Far below the perplexity "
         "asked for, neighbourhoods are dominated by single points.",
         digits=1,
     ),
-    "other_share_mean": Measure(
+    "other_share_mean": _fact(
         "weight on other labels",
         "Share of a point's similarity that goes to points with other labels, on average.",
     ),
-    "other_share_median": Measure("weight on other labels (median)", "Median over the points."),
-    "largest_weight_mean": Measure(
+    "other_share_median": _fact("weight on other labels (median)", "Median over the points."),
+    "largest_weight_mean": _fact(
         "largest weight", "Largest share of a point's similarity on one neighbour, on average."
     ),
-    "reached": Measure("perplexity reached", "Share of points with the perplexity asked for."),
-    "kl_divergence": Measure("KL divergence", "Final loss of the layout.", digits=3),
-    "n_iter": Measure("iterations", "Iterations of the layout.", digits=0),
+    "reached": _fact("perplexity reached", "Share of points with the perplexity asked for."),
+    "kl_divergence": _fact("KL divergence", "Final loss of the layout.", digits=3),
+    "n_iter": _fact("iterations", "Iterations of the layout.", digits=0),
 }
 # The measures to choose a map by.
 CHOSEN_BY = ("mixing", "adjusted_rnx", "other_mixing")

@@ -101,11 +101,8 @@ class RowMaker:
         return np.diff(np.maximum(ends, 1), axis=1, prepend=0).astype(np.int32)
 
     def weights(self, found: Neighbors, codes: Codes, points: NDArray[np.integer]) -> list[Floats]:
-        """Calibrate the log weights per label of each column, on points of the map.
-
-        ``found`` holds the lists of these points, without the points themselves. Their mean share
-        of other labels becomes that of the fit, for all labels with the same strength together.
-        """
+        """Calibrate the log weights per label of each column, on lists of points of the map."""
+        # Their mean share of other labels becomes that of the fit, for equal strengths together.
         natural = log_shares(found, found.indices.shape[1] / 2, self.n_jobs)
         weights = [np.zeros(len(column.counts)) for column in self.columns]
         matched = self._matched(found, codes)

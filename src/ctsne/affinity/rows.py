@@ -13,10 +13,7 @@ from ctsne.neighbors import Neighbors
 
 
 class Rows:
-    """The neighbours of all points with a log weight for each list of each row.
-
-    ``log_weights`` has shape (n, P), one column per list of ``neighbors``; zero by default.
-    """
+    """The neighbours of all points with a log weight for each list of each row, (n, P)."""
 
     def __init__(
         self, neighbors: Neighbors, log_weights: Floats | None = None, *, n_jobs: int
@@ -46,11 +43,7 @@ class Rows:
     def similarities(
         self, precisions: Floats, reached: NDArray[np.bool_], *, shares: Floats | None = None
     ) -> tuple[NDArray[np.float32], Diagnostics, Floats]:
-        """Compute the conditional rows, their diagnostics, and the share of every list.
-
-        ``precisions`` has one entry per row or per list. With ``shares``, of shape (n, P), the
-        lists are normalised separately and mixed by them.
-        """
+        """Compute rows, diagnostics and shares of the lists, which given shares mix if any."""
         precisions = self._per_list(precisions)
         given = None if shares is None else np.ascontiguousarray(shares)
         rows, perplexity, found, largest, _ = self._native.fill(precisions, given)

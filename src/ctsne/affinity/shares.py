@@ -6,17 +6,17 @@ share of a column is the weight on all lists that differ in it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr, expit, log_softmax, logsumexp, softmax
 
 from ctsne.affinity.rows import Rows
-from ctsne.affinity.weights import LEAST_MATCHED, Floats, joint_share, of_points
+from ctsne.affinity.weights import LEAST_MATCHED, Floats, PerLabel, joint_share, of_points
 from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors
-from ctsne.neighbors.patterns import differing_lists
+from ctsne.neighbors.patterns import Patterns, differing_lists
 
 Differs = NDArray[np.bool_]  # shape (C, P): which lists differ in each column
 
@@ -36,11 +36,9 @@ def column_shares(shares: Floats, differs: Differs) -> Floats:
 def natural_log_shares(
     neighbors: Neighbors, labels: Labels, *, perplexity: float, n_jobs: int
 ) -> Floats:
-    """Return the log share of every list without conditioning, shape (n, P).
-
-    Shares among aligned points are scaled to the means without alignment: an alignment determines
-    which points are near, not how near they are.
-    """
+    """Return the log share of every list without conditioning, shape (n, P)."""
+    # Those among aligned points are scaled to the means without alignment, which determines
+    # which points are near, not how near they are.
     found = log_shares(neighbors, perplexity, n_jobs)
     if neighbors.unaligned is None:
         return found
@@ -65,28 +63,17 @@ def log_shares(neighbors: Neighbors, perplexity: float, n_jobs: int) -> Floats:
 
 
 def joint_shares(
-    natural: Floats,
-    matched: Floats,
-    labels: Labels,
-    strengths: Sequence[Floats],
-    patterns: tuple[int, ...],
+    natural: Floats, matched: Floats, labels: Labels, strengths: PerLabel, patterns: Patterns
 ) -> Floats:
-    """Return the share of every list in ``joint``, from those without conditioning.
-
-    Points without counterparts keep to their own label, instead of being forced into others. If
-    labels differ in strength, the weights of each strength are solved as if all labels had it.
-    """
+    """Return the share of every list in ``joint``, from those without conditioning."""
+    # Points without counterparts keep to their own label, instead of being forced into others. If
+    # labels differ in strength, the weights of each strength are solved as if all had it.
     differs = differing_lists(patterns, labels.n_columns)
     log_weights = natural + _of_lists(np.log(np.maximum(matched, LEAST_MATCHED)), differs)
     shares = column_shares(np.exp(natural), differs)
     inner = {pair[0] for pair in labels.nested()}
-    levels = np.stack(
-        [
-            of_points(numbers, column.codes)
-            for numbers, column in zip(strengths, labels.columns, strict=True)
-        ],
-        axis=1,
-    )
+    own = zip(strengths, labels.columns, strict=True)
+    levels = np.stack([of_points(numbers, column.codes) for numbers, column in own], axis=1)
     # A missing label has no lists to weigh, so any strength will do for it.
     first = [numbers[0] if len(numbers) else 0.0 for numbers in strengths]
     levels = np.where(labels.codes < 0, first, levels)
@@ -104,13 +91,8 @@ def joint_shares(
 
 def _of_lists(values: Floats, differs: Differs) -> Floats:
     """Add up a value per column over the columns that differ in each list."""
-    return np.sum(
-        [
-            np.where(lists, value[:, None], 0.0)
-            for value, lists in zip(values.T, differs, strict=True)
-        ],
-        axis=0,
-    )
+    pairs = zip(values.T, differs, strict=True)
+    return np.sum([np.where(lists, value[:, None], 0.0) for value, lists in pairs], axis=0)
 
 
 def solve_weights(
@@ -121,11 +103,9 @@ def solve_weights(
     *,
     inner: Collection[int] = (),
 ) -> Floats:
-    """Solve for the log weight of every column that makes its mean share a target.
-
-    Columns nested in others are ``inner``: they differ wherever the outer column does, so their
-    share may be above its target without any weight. Then they get none, not a negative one.
-    """
+    """Solve for the log weight of every column that makes its mean share a target."""
+    # Columns nested in others are ``inner``: they differ wherever the outer column does, so their
+    # share may be above its target without any weight. Then they get none, not a negative one.
     if labels.n_columns == 1:
         rows = log_weights[labels.combined.codes >= 0]
         same, other = (logsumexp(rows[:, lists], axis=1) for lists in (~differs[0], differs[0]))
@@ -163,15 +143,11 @@ def solve_weight(log_odds: Floats, target: float) -> float:
 
 
 def _minimize(log_weights: Floats, differs: Differs, sums: Floats) -> Floats:
-    """Minimize the convex function whose gradient is the excess of each column's summed share.
-
-    Newton's method, with shorter steps where it does not descend.
-    """
+    """Minimize, by Newton's method, the function whose gradient is the excess of each sum."""
 
     def value(weights: Floats) -> float:
         return float(logsumexp(log_weights + weights @ differs, axis=1).sum() - sums @ weights)
 
-    columns = range(len(sums))
     weights, here = np.zeros(len(sums)), value(np.zeros(len(sums)))
     for _ in range(_STEPS):
         shares = softmax(log_weights + weights @ differs, axis=1)
@@ -181,15 +157,8 @@ def _minimize(log_weights: Floats, differs: Differs, sums: Floats) -> Floats:
         outward = (np.abs(weights) >= LARGEST_LOG_WEIGHT) & (gradient * weights < 0)
         if (np.abs(gradient[~outward]) <= _TOLERANCE * len(shares)).all():
             break
-        curvature = np.array(
-            [
-                [
-                    shares[:, differs[c] & differs[d]].sum() - (of_columns[c] * of_columns[d]).sum()
-                    for d in columns
-                ]
-                for c in columns
-            ]
-        )
+        curvature = np.array([[shares[:, a & b].sum() for b in differs] for a in differs])
+        curvature -= np.array([[(a * b).sum() for b in of_columns] for a in of_columns])
         curvature += np.diag(1e-12 * len(shares) + 1e-9 * np.diag(curvature))
         curvature[outward] = curvature[:, outward] = 0
         curvature[outward, outward] = 1
@@ -219,12 +188,10 @@ def filled_shares(shares: Floats, lengths: NDArray[np.integer]) -> Floats:
 
 
 def split_perplexities(perplexity: float, shares: Floats, lengths: NDArray[np.integer]) -> Floats:
-    """Return perplexities of all lists whose mixture has exactly the one asked for.
-
-    The mixture's entropy is h(w) + sum of w log(u), which shares of the perplexity satisfy. Where a
-    list cannot have its own (less than one neighbour, or more than it holds), all others deviate
-    by a common factor.
-    """
+    """Return perplexities of all lists whose mixture has exactly the one asked for."""
+    # The mixture's entropy is h(w) + sum of w log(u), which shares of the perplexity satisfy. Where
+    # a list cannot have its own (below one neighbour, or more than it holds), all others deviate by
+    # a common factor.
     most = np.log(np.maximum(lengths, 1))
     own = np.log(np.where(shares > 0, shares, 1.0) * perplexity)
     logs = own.clip(0, most)

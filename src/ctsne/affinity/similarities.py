@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +16,7 @@ from ctsne.affinity.shares import (
     natural_log_shares,
     split_perplexities,
 )
-from ctsne.affinity.weights import Floats, of_points, random_share, revised_weights
+from ctsne.affinity.weights import Floats, PerLabel, of_points, random_share, revised_weights
 from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors, lists
 from ctsne.neighbors.matching import matched_shares
@@ -39,7 +38,7 @@ def revised_affinities(
     labels: Labels,
     *,
     perplexity: float,
-    beta: Sequence[Floats],
+    beta: PerLabel,
     bandwidth: str = "r",
     n_jobs: int = 1,
 ) -> Affinities:
@@ -55,7 +54,7 @@ def revised_affinities(
     return _finished(rows, neighbors, labels, precision, reached, n_jobs=n_jobs)
 
 
-def list_log_weights(patterns: tuple[int, ...], labels: Labels, betas: Sequence[Floats]) -> Floats:
+def list_log_weights(patterns: tuple[int, ...], labels: Labels, betas: PerLabel) -> Floats:
     """Return the log weight of every list: alpha where a column differs, beta where it does not."""
     total = np.zeros((labels.n_points, len(patterns)))
     differing = differing_lists(patterns, labels.n_columns)
@@ -69,18 +68,11 @@ def list_log_weights(patterns: tuple[int, ...], labels: Labels, betas: Sequence[
 
 
 def balanced_affinities(
-    neighbors: Neighbors,
-    labels: Labels,
-    *,
-    perplexity: float,
-    strength: Sequence[Floats],
-    n_jobs: int = 1,
+    neighbors: Neighbors, labels: Labels, *, perplexity: float, strength: PerLabel, n_jobs: int = 1
 ) -> Affinities:
-    """Calibrate every list separately, and mix them by shares that are set beforehand.
-
-    At strength 0, the share of a column is that of each point's plain t-SNE similarities; at
-    strength 1, that of a random draw. Each list has the product of the shares of all columns.
-    """
+    """Calibrate every list separately, and mix them by shares that are set beforehand."""
+    # At strength 0, the share of a column is that of each point's plain t-SNE similarities; at
+    # strength 1, that of a random draw. Each list has the product of the shares of all columns.
     length = neighbors.indices.shape[1]
     natural = natural_log_shares(neighbors, labels, perplexity=length / 2, n_jobs=n_jobs)
     differs = differing_lists(neighbors.patterns, labels.n_columns)
@@ -93,18 +85,10 @@ def balanced_affinities(
 
 
 def joint_affinities(
-    neighbors: Neighbors,
-    labels: Labels,
-    *,
-    perplexity: float,
-    strength: Sequence[Floats],
-    n_jobs: int = 1,
+    neighbors: Neighbors, labels: Labels, *, perplexity: float, strength: PerLabel, n_jobs: int = 1
 ) -> Affinities:
-    """Give other labels a share of every row that depends on how near they are (docs/joint.md).
-
-    The lists of ``neighbors`` are as long as a row each; the best of them are kept. ``strength``
-    holds that of each label of each column, in [0, 1].
-    """
+    """Give other labels a share of every row that depends on how near they are (docs/joint.md)."""
+    # The lists of ``neighbors`` are as long as a row each; the best of them are kept.
     length = min(int(lists.joint_lengths((0, 1), perplexity).sum()), neighbors.indices.shape[1])
     natural = natural_log_shares(neighbors, labels, perplexity=length / 2, n_jobs=n_jobs)
     matched = matched_shares(neighbors, labels)

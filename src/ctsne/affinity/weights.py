@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne.labels import Column, Labels
 
 Floats = NDArray[np.float64]
+PerLabel = Sequence[Floats]  # one array per label column
 
 # Constants of ``joint``, the same for all data; experiments/RESULTS.md explains their values.
 # The odds of a point towards other labels are multiplied by how well it is matched, at least this.
@@ -35,10 +36,7 @@ def random_share(column: Column) -> Floats:
 
 
 def joint_share(share: Floats, column: Column, strength: float) -> float:
-    """Return the mean share of other labels that ``joint`` aims at, from the natural shares.
-
-    The strength is the part of the way from there to the share of a random draw.
-    """
+    """Return the mean share of other labels that ``joint`` aims at: from natural to random."""
     labelled = column.codes >= 0
     if not labelled.any():
         return 0.0
@@ -56,26 +54,17 @@ def revised_weights(counts: NDArray[np.int64], betas: Floats) -> tuple[Floats, F
 
 
 def joint_odds(strength: ArrayLike) -> Floats:
-    """Return the odds of the repulsion in the map that belong to a strength of ``joint``.
-
-    That is how many times as strongly two points with the same label repel each other as two points
-    with different labels.
-    """
+    """Return how many times as strongly same-label pairs of ``joint`` repel in the map."""
     return np.asarray(10.0 ** (ODDS_DECADES * np.asarray(strength, np.float64) ** ODDS_POWER))
 
 
-def beta_from_odds(labels: Labels, odds: Sequence[Floats]) -> tuple[Floats, ...]:
-    """Return the weight of differently labelled pairs in the map, the paper's beta, for odds.
-
-    The same odds give a different beta for every number of labels, because the mean weight of all
-    pairs is one: a beta of 0.1 has odds of 19 with two labels of equal size, and of 235 with 26.
-    """
-    return tuple(
-        np.asarray(
-            1 / (1 + same_label_share(column.counts) * (each - 1))
-        )  # exactly 1 for odds of 1
-        for column, each in zip(labels.columns, odds, strict=True)
-    )
+def beta_from_odds(labels: Labels, odds: PerLabel) -> tuple[Floats, ...]:
+    """Return the weight of differently labelled pairs in the map, the paper's beta, for odds."""
+    # It depends on the number of labels, because the mean weight of all pairs is one: a beta of 0.1
+    # has odds of 19 with two labels of equal size, and of 235 with 26.
+    shares = [same_label_share(column.counts) for column in labels.columns]
+    # Exactly 1 for odds of 1.
+    return tuple(np.asarray(1 / (1 + x * (own - 1))) for x, own in zip(shares, odds, strict=True))
 
 
 def of_points(of_labels: ArrayLike, codes: NDArray[np.int32]) -> Floats:

@@ -19,6 +19,7 @@ from ctsne.io.anndata import column_names, labels_of, map_keys
 from ctsne.labels import encode_labels
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS, is_used
+from ctsne.settings import DEFAULTS
 from ctsne.storage.record import Record, fit_results
 from ctsne.tl import fields
 
@@ -136,6 +137,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     >>> adata.obsm["X_ctsne"].shape
     (300, 2)
     """
+    arguments = dict(locals())
     fields.check_adata(adata)
     name = fields.check_target(adata, key_added, copy=copy, graph=store_graph)
     column = labels_of(adata, labels)
@@ -160,32 +162,10 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         features = fields.find_graph(adata, neighbors_key, searched, perplexity)
     if features.source is not None and features.source.use_rep in map_keys(name):
         raise ValueError(f"key_added={shown(key_added)} would replace the features of the map")
+    chosen = {"align": fields.find_alignment(adata, align), "metric": metric, "init": init}
+    chosen["pca"] = features.pca
     model = ConditionalTSNE(
-        n_components=n_components,
-        method=method,
-        mixing=mixing,
-        strength=strength,
-        beta=beta,
-        align=fields.find_alignment(adata, align),
-        odds=odds,
-        beta_low=beta_low,
-        bandwidth=bandwidth,
-        perplexity=perplexity,
-        metric=metric,
-        pca=features.pca,
-        recall=recall,
-        init=init,
-        n_iter=n_iter,
-        early_exaggeration=early_exaggeration,
-        early_exaggeration_iter=early_exaggeration_iter,
-        exaggeration=exaggeration,
-        learning_rate=learning_rate,
-        dof=dof,
-        callback=callback,
-        callback_every=callback_every,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        verbose=verbose,
+        **{name: arguments[name] for name in DEFAULTS if name not in chosen}, **chosen
     )
     model.fit(features.matrix, labels=known)
     heard = verbose or logging.getLogger("ctsne").isEnabledFor(logging.INFO)
