@@ -59,13 +59,6 @@ def n_reduced(shape: tuple[int, ...], pca: int | str | None) -> int | None:
     return None if pca is None else int(pca)
 
 
-def reduced_features(
-    matrix: Any, *, metric: str, pca: int | str | None = "auto", n_jobs: int
-) -> NDArray[np.floating]:
-    """Return dense features: as given, or their leading principal components."""
-    return projected_features(matrix, metric=metric, pca=pca, n_jobs=n_jobs)[0]
-
-
 @dataclass(frozen=True, eq=False)
 class Projection:
     """Principal axes, and the point that is subtracted first, as a row and a small rest."""
@@ -86,7 +79,7 @@ class Projection:
 
 
 def projected_features(
-    matrix: Any, *, metric: str, pca: int | str | None = "auto", n_jobs: int
+    matrix: Any, *, metric: str, pca: int | str | None, n_jobs: int
 ) -> tuple[NDArray[np.floating], Projection | None]:
     """Return dense features, and how they were reduced; None if they are as given."""
     k, d = n_reduced(matrix.shape, pca), matrix.shape[1]
@@ -103,11 +96,8 @@ def projected_features(
 def principal_components(
     X: Any, k: int, *, centred: bool = True, n_jobs: int
 ) -> tuple[_Array, Projection]:
-    """Return the scores on the leading k components, as in ``sklearn.decomposition.PCA``.
-
-    Sums run over fixed blocks of rows and are added in order, so ``n_jobs`` does not change them.
-    The largest coefficient of every component is positive.
-    """
+    """Return the scores on the leading k components, as in ``sklearn.decomposition.PCA``."""
+    # Sums run over fixed blocks of rows, added in order, so ``n_jobs`` does not change them.
     limit = partial(threadpool_limits, 1, user_api="blas")  # some builds keep it per thread
     with one_blas_thread(), ThreadPoolExecutor(n_jobs, initializer=limit) as pool:
         rows = _Rows(X, pool, n_jobs, centred=centred)
@@ -148,10 +138,7 @@ def _by_vectors(product: Callable[[_Array], _Array], size: int, k: int) -> _Arra
 
 
 def leading_eigenvectors(operator: Any, k: int, start: _Array, *, tol: float = 0.0) -> _Array:
-    """Return the eigenvectors of the k largest eigenvalues, the same ones if `IS_SEEDED`.
-
-    There are fewer eigenvectors if the others did not converge.
-    """
+    """Return the eigenvectors of up to k largest eigenvalues, as many as converge."""
     try:
         _, vectors = eigsh(operator, k=k, which="LA", v0=start, tol=tol, **_SEED)
     except ArpackNoConvergence as error:

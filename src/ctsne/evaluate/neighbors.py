@@ -12,9 +12,9 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_choice, check_data, check_features, check_jobs, is_sparse
-from ctsne._core.components import check_components, reduced_features
+from ctsne._core.components import check_components, projected_features
 from ctsne._core.vocabulary import MEASURED_POINTS, METRICS, NEIGHBORHOOD
-from ctsne.evaluate.sampling import Floats, Indices, Points, check_k, sample_points
+from ctsne.evaluate.sampling import Floats, Indices, Points, Positions, check_k, sample_points
 from ctsne.labels import Column, Labels, combine_columns, encode_column, encode_labels
 from ctsne.neighbors import find_neighbors, read_neighbors
 from ctsne.neighbors.alignment import Alignment, check_align, choose_alignment
@@ -99,9 +99,7 @@ def map_neighbors(
     return search_map(positions, sample_points(len(positions), sample, random_state), k, n_jobs)
 
 
-def search_map(
-    positions: NDArray[np.floating], points: Points, k: int, n_jobs: int
-) -> MapNeighbors:
+def search_map(positions: Positions, points: Points, k: int, n_jobs: int) -> MapNeighbors:
     """Find the neighbours of given points in the map."""
     n = len(positions)
     if positions.shape[1] > _TREE_DIMENSIONS:
@@ -128,7 +126,7 @@ def search_map(
     return MapNeighbors(points, n, np.ascontiguousarray(indices), distances.astype(np.float32))
 
 
-def check_map(embedding: Map) -> tuple[NDArray[np.floating] | MapNeighbors, int]:
+def check_map(embedding: Map) -> tuple[Positions | MapNeighbors, int]:
     """Return checked positions, or given neighbours unchanged, and the number of points."""
     if isinstance(embedding, MapNeighbors):
         return embedding, embedding.n
@@ -137,32 +135,25 @@ def check_map(embedding: Map) -> tuple[NDArray[np.floating] | MapNeighbors, int]
 
 
 def labelled_neighbors(
-    embedding: Map,
-    labels: object,
-    k: object,
-    sample: float | None,
-    random_state: object,
-    n_jobs: int,
+    embedding: Map, labels: object, k: object, sample: float | None, seed: object, n_jobs: int
 ) -> tuple[MapNeighbors, Column]:
     """Return ``k`` neighbours per point, searched or taken from given ones, and the labels."""
     given, n = check_map(embedding)
     column, size = encode_column(labels, n=n), check_k(k, n=n)
-    return _nearest(given, size, _points(given, None, n, sample, random_state), n_jobs), column
+    return _nearest(given, size, _points(given, None, n, sample, seed), n_jobs), column
 
 
-def _points(given: Any, data: Any, n: int, sample: float | None, random_state: object) -> Points:
+def _points(given: Any, data: Any, n: int, sample: float | None, seed: object) -> Points:
     """Return the points of given lists, or draw those to measure."""
     lists = [found for found in (data, given) if isinstance(found, DataNeighbors | MapNeighbors)]
     if not lists:
-        return sample_points(n, sample, random_state)
+        return sample_points(n, sample, seed)
     if sample is not None:
         raise TypeError("sample was chosen when the neighbours were searched; leave it out here")
     return lists[0].points
 
 
-def _nearest(
-    given: NDArray[np.floating] | MapNeighbors, k: int, points: Points, n_jobs: int
-) -> MapNeighbors:
+def _nearest(given: Positions | MapNeighbors, k: int, points: Points, n_jobs: int) -> MapNeighbors:
     """Return the k nearest neighbours of some points, searched or taken from given ones."""
     if not isinstance(given, MapNeighbors):
         return search_map(given, points, k, n_jobs)
@@ -333,25 +324,18 @@ def read_labels(labels: object, n: int) -> tuple[Column, Labels]:
     return encode_column(combine_columns(columns.columns)), columns
 
 
-def _features(
-    matrix: Any, metric: str, pca: int | str | None, n_jobs: int
-) -> NDArray[np.floating] | None:
+def _features(matrix: Any, metric: str, pca: int | str | None, n_jobs: int) -> Positions | None:
     """Return reduced features, or distances as given; None for a graph of distances."""
     pca = check_components(pca, matrix.shape, metric)
     if metric == "precomputed":
         return None if is_sparse(matrix) else matrix
-    return reduced_features(matrix, metric=metric, pca=pca, n_jobs=check_jobs(n_jobs))
+    return projected_features(matrix, metric=metric, pca=pca, n_jobs=check_jobs(n_jobs))[0]
 
 
-def search_data(
-    data: DataNeighbors, n_jobs: int, alignment: Alignment | None = None
-) -> DataNeighbors:
-    """Fill the lists; with an alignment, add those with other labels among the aligned points.
-
-    A graph of distances, which does not hold all neighbours, gets none.
-    """
-    aligned = None if alignment is None else alignment.points
-    if data.features is None or (alignment is not None and aligned is None):
+def search_data(data: DataNeighbors, n_jobs: int, moved: Alignment | None = None) -> DataNeighbors:
+    """Fill the lists; with an alignment, add those among aligned points; a graph gets none."""
+    aligned = None if moved is None else moved.points
+    if data.features is None or (moved is not None and aligned is None):
         return data
     if data.metric == "precomputed":
         found = read_neighbors(data.features, data.labels, lengths=data.k)
@@ -365,26 +349,20 @@ def search_data(
             rows=data.points,
             aligned=aligned,
         )
-    if alignment is not None:
-        return replace(data, alignment=alignment.name, aligned=found.indices)
+    if moved is not None:
+        return replace(data, alignment=moved.name, aligned=found.indices)
     rows: Any = data.points if data.metric == "precomputed" else slice(None)
     lists = found.indices[rows], found.distances[rows], found.lengths[rows, 0]
     return replace(data, indices=lists[0], distances=lists[1], n_same=lists[2])
 
 
 def both_neighbors(
-    embedding: Map,
-    X: Any,
-    labels: object,
-    k: object,
-    sample: float | None,
-    random_state: object,
-    n_jobs: int,
+    embedding: Map, X: Any, labels: Any, k: object, sample: float | None, seed: Any, n_jobs: int
 ) -> tuple[MapNeighbors, DataNeighbors]:
     """Check all arguments, then return the neighbours of the same points in map and data."""
     given, n = check_map(embedding)
     size = check_k(k, n=n)
-    points = _points(given, X, n, sample, random_state)
+    points = _points(given, X, n, sample, seed)
     if isinstance(X, DataNeighbors):
         check_same_points(X.n, n)
         if labels is not None:
@@ -401,9 +379,7 @@ def both_neighbors(
     return _nearest(given, size, points, n_jobs), search_data(data, n_jobs)
 
 
-def unsearched(
-    X: Any, labels: object, points: Points, n: int, k: int, n_jobs: int
-) -> DataNeighbors:
+def unsearched(X: Any, labels: Any, points: Points, n: int, k: int, n_jobs: int) -> DataNeighbors:
     """Check data that belong to a map of n points, and reduce their features."""
     matrix = check_data(X)
     check_same_points(matrix.shape[0], n)

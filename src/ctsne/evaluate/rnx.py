@@ -16,7 +16,7 @@ from ctsne._core.checks import check_jobs
 from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.evaluate import neighbors, sampling
 from ctsne.evaluate.neighbors import DataNeighbors, Map, MapNeighbors
-from ctsne.evaluate.sampling import Floats, Indices, Points
+from ctsne.evaluate.sampling import Floats, Indices, Points, Positions
 from ctsne.labels import Column
 from ctsne.neighbors.patterns import available, different_labels
 
@@ -76,12 +76,9 @@ def make_curve(
         totals += total
         counts += count
     means = sampling.divided(totals, counts)
-    return Curve(sizes, means[sizes - 1], float(_area(means)))
-
-
-def _area(values: Floats) -> Floats:
-    weights = np.where(np.isnan(values), 0.0, 1 / np.arange(1, values.shape[-1] + 1))
-    return sampling.divided((weights * np.nan_to_num(values)).sum(axis=-1), weights.sum(axis=-1))
+    weights = np.where(np.isnan(means), 0.0, 1 / np.arange(1, len(means) + 1))
+    area = sampling.divided((weights * np.nan_to_num(means)).sum(), weights.sum())
+    return Curve(sizes, means[sizes - 1], float(area))
 
 
 def adjusted_rnx(
@@ -223,9 +220,7 @@ def rnx_curve(
     return ranked_curve(given, data, sizes, n_jobs)
 
 
-def ranked_curve(
-    positions: NDArray[np.floating], data: DataNeighbors, sizes: Points, n_jobs: int
-) -> Curve:
+def ranked_curve(positions: Positions, data: DataNeighbors, sizes: Points, n_jobs: int) -> Curve:
     """Compute a curve from rankings of all points; arguments are checked."""
     places, lists = positions.astype(np.float64), neighbors.rank_data(data)
 
@@ -239,13 +234,11 @@ def ranked_curve(
 
 
 def rnx_within(
-    positions: NDArray[np.floating], data: DataNeighbors, types: Column, k: int, n_jobs: int
+    positions: Positions, data: DataNeighbors, types: Column, k: int, n_jobs: int
 ) -> float:
-    """Return the adjusted R_NX among points of the same type, averaged over measured points.
-
-    A neighbourhood holds at most half of the other points of a type; types of fewer than three
-    points, and points without a type, are left out.
-    """
+    """Return the adjusted R_NX among points of the same type, averaged over measured points."""
+    # A neighbourhood holds at most half of the other points of a type; types of fewer than three
+    # points, and points without a type, are left out.
     features: Any = data.features
     found = [np.empty(0)]
     for code in range(types.n_labels):

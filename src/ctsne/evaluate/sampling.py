@@ -15,6 +15,7 @@ from ctsne._core.messages import shown
 Points = NDArray[np.int64]
 Indices = NDArray[np.int32]
 Floats = NDArray[np.float64]
+Positions = NDArray[np.floating]
 
 # Entries processed at a time, which bounds the memory needed beyond the neighbour lists.
 _CHUNK_ENTRIES = 2**21

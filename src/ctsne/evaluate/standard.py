@@ -129,10 +129,7 @@ def standard_measures(
 def standard_table(
     maps: Mapping[str, Any], labels: Column, other: Column, n_jobs: int
 ) -> pd.DataFrame:
-    """Return the measures of several maps in columns; ``points`` is of the first.
-
-    ``label`` tells which of "labels" and "other" a measure is about.
-    """
+    """Return the measures of several maps in columns; ``points`` is of the first."""
     pandas = load("pandas")
     table = pandas.DataFrame(
         {name: standard_measures(each, labels, other, n_jobs=n_jobs) for name, each in maps.items()}

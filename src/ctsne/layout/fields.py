@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 import ctsne._native as _native
 from ctsne.layout.mesh import Mesh, plan_mesh
 from ctsne.layout.repulsion import Repulsion
-from ctsne.layout.weights import ColumnFactor, PairWeights
+from ctsne.layout.weights import Codes, ColumnFactor, PairWeights
 
+_Singles = NDArray[np.float32]
 # The mesh extends beyond the map by this share of its width: new points stay inside.
 BEYOND = 0.1
 # Larger labels get a grid of their own, if all grids together have at most this many nodes; the
@@ -38,14 +39,14 @@ class Fields:
     points whose label is missing or new; they feel all points of the map alike.
     """
 
-    grids: NDArray[np.float32]  # (g, ...)
+    grids: _Singles  # (g, ...)
     offset: NDArray[np.float64]  # to be added to each grid
     origin: NDArray[np.float64]  # position of the first node
-    grid_of: NDArray[np.int32]
-    share: NDArray[np.float32]
-    own: NDArray[np.float32]
+    grid_of: Codes
+    share: _Singles
+    own: _Singles
     ranges: NDArray[np.int64]
-    summed: NDArray[np.float32]  # (dims, s), the points of labels without a grid of their own
+    summed: _Singles  # (dims, s), the points of labels without a grid of their own
     nodes: tuple[int, ...]
     spacing: float
     dof: float
@@ -61,9 +62,7 @@ class Fields:
         return {"nodes": list(self.nodes), **others}
 
 
-def make_fields(
-    y: NDArray[np.float32], weights: PairWeights | None, *, dof: float, n_jobs: int
-) -> Fields:
+def make_fields(y: _Singles, weights: PairWeights | None, *, dof: float, n_jobs: int) -> Fields:
     """Compute the potentials of a map, one entry per combination of labels in the weights."""
     if weights is None:
         return fields_for(y, (), np.empty((0, 0), np.int32), dof=dof, n_jobs=n_jobs)
@@ -76,17 +75,9 @@ def make_fields(
 
 
 def fields_for(
-    y: NDArray[np.float32],
-    columns: Sequence[ColumnFactor],
-    table: NDArray[np.int32],
-    *,
-    dof: float,
-    n_jobs: int,
+    y: _Singles, columns: Sequence[ColumnFactor], table: Codes, *, dof: float, n_jobs: int
 ) -> Fields:
-    """Compute a potential for each of some combinations of labels, the rows of the table.
-
-    If there are too many, all points of the map act alike on them.
-    """
+    """Compute the potential for each row of a table of labels; of too many, only of all."""
     potentials = _Potentials(y, dof, n_jobs)
     if (1 + len(table)) * potentials.size > MOST_NODES:
         table = table[:0]
@@ -105,13 +96,9 @@ def fields_for(
     )
 
 
-def _fields_by_label(
-    y: NDArray[np.float32], weights: PairWeights, *, dof: float, n_jobs: int
-) -> Fields:
-    """Compute what acts on each label of one column: all labels, its own points more.
-
-    All points of a label act alike on the other labels, so small labels share a grid.
-    """
+def _fields_by_label(y: _Singles, weights: PairWeights, *, dof: float, n_jobs: int) -> Fields:
+    """Compute what acts on each label of one column: all labels, its own points more."""
+    # All points of a label act alike on the other labels, so small labels share a grid.
     main = weights.main
     n, m, n_labels = main.n, int(main.bounds[-1]), len(main.beta)
     counts = np.diff(main.bounds)
@@ -153,7 +140,7 @@ def _fields_by_label(
     )
 
 
-_Potential = tuple[NDArray[np.float32], float]  # on the mesh, and a constant to add
+_Potential = tuple[_Singles, float]  # on the mesh, and a constant to add
 
 
 def _sum(*terms: tuple[float, _Potential]) -> _Potential:
@@ -165,7 +152,7 @@ def _sum(*terms: tuple[float, _Potential]) -> _Potential:
 class _Potentials:
     """Potentials of ranges of points of a map."""
 
-    def __init__(self, y: NDArray[np.float32], dof: float, n_jobs: int) -> None:
+    def __init__(self, y: _Singles, dof: float, n_jobs: int) -> None:
         self.y = np.ascontiguousarray(y, np.float32)
         low, high = y.min(axis=0).astype(np.float64), y.max(axis=0).astype(np.float64)
         beyond = BEYOND * float((high - low).max())
@@ -174,7 +161,7 @@ class _Potentials:
         self._mesh = Mesh(plan, n_jobs=n_jobs)
         self._n_jobs = n_jobs
 
-    def of(self, begin: int, end: int, charge: NDArray[np.float32] | None = None) -> _Potential:
+    def of(self, begin: int, end: int, charge: _Singles | None = None) -> _Potential:
         """Return the potential of points [begin, end)."""
         nodes = self._mesh.plan.nodes
         grid = np.zeros((*nodes[:-1], nodes[-1] + _READ_PAST), np.float32)
@@ -213,7 +200,7 @@ class Places:
     would be driven out of the map. A point starts at a weighted median of its neighbours.
     """
 
-    def __init__(self, y: NDArray[np.float32], fields: Fields, *, exaggeration: float) -> None:
+    def __init__(self, y: _Singles, fields: Fields, *, exaggeration: float) -> None:
         self._fields, self._exaggeration = fields, exaggeration
         self._native = _native.PlaceMap(
             y,
@@ -228,17 +215,9 @@ class Places:
         )
 
     def place(
-        self,
-        indices: NDArray[np.int32],
-        rows: NDArray[np.float32],
-        labels: NDArray[np.integer],
-        *,
-        n_jobs: int,
-    ) -> NDArray[np.float32]:
-        """Return the places of new points, from their neighbours and the weights of these.
-
-        ``labels`` are numbers of the labels in ``fields``; -1 for points that feel all alike.
-        """
+        self, indices: Codes, rows: _Singles, labels: NDArray[np.integer], *, n_jobs: int
+    ) -> _Singles:
+        """Return the places of new points; label -1 is for those that feel all points alike."""
         fields = self._fields
         out, _ = self._native.place(
             indices,

@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 
 import ctsne._native as _native
 
+Corner = Sequence[float]  # the least or the greatest coordinates of a map
+
 # Distance between nodes: the kernel's transform decays as exp(-k), and with splines of order 6 this
 # spacing keeps the forces within 1 % of the exact sum (tests/layout/test_mesh.py).
 SPACING = 0.4
@@ -85,17 +87,10 @@ class MeshPlan:
 
 
 def plan_mesh(
-    low: Sequence[float],
-    high: Sequence[float],
-    dof: float,
-    reach: float = 0.0,
-    *,
-    near: bool = False,
+    low: Corner, high: Corner, dof: float, reach: float = 0.0, *, near: bool = False
 ) -> tuple[MeshPlan, tuple[float, ...]]:
-    """Choose the mesh for a map between two corners, and the position of its first node.
-
-    The choice depends only on the map, so a continued run makes the same one.
-    """
+    """Choose the mesh for a map between two corners, and the position of its first node."""
+    # The choice depends only on the map, so a continued run makes the same one.
     extent = [float(b) - float(a) for a, b in zip(low, high, strict=True)]
     largest = _round_up(max(*extent, 1e-12))
     spacing = min(_finest(dof, 0.0 if near else reach), largest / CELLS)
@@ -115,9 +110,7 @@ def plan_mesh(
     return plan, origin
 
 
-def plan_layers(
-    low: Sequence[float], high: Sequence[float]
-) -> tuple[MeshPlan, tuple[float, ...]] | None:
+def plan_layers(low: Corner, high: Corner) -> tuple[MeshPlan, tuple[float, ...]] | None:
     """Choose the fine of two layers; None if the map is too small or too large for its spacing."""
     plan, origin = plan_mesh(low, high, 1.0, REACH, near=True)
     return (plan, origin) if plan.spacing == SPACING else None
@@ -150,11 +143,9 @@ _Kernel = tuple[NDArray[np.float32] | _native.PlaneKernel, float]
 
 @lru_cache(maxsize=3)
 def _kernel_of(plan: MeshPlan) -> _Kernel:
-    """Compute the kernel's transform.
-
-    The kernel's value at the largest distance is subtracted, with full precision in the difference:
-    on a map of size 1e-4 the potential varies by 1e-8 of its value, which is the force.
-    """
+    """Compute the kernel's transform."""
+    # The kernel's value at the largest distance is subtracted, with full precision in the
+    # difference: on a map of size 1e-4 the potential varies by 1e-8 of its value, the force.
     if plan.near:
         return _near_kernel(plan)
     squared = np.zeros((1,) * len(plan.nodes))
@@ -208,11 +199,9 @@ def _plane_kernel(transform: NDArray[np.float64], floor: float, plan: MeshPlan) 
 
 
 def near_part(squared: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
-    """Return the part of the kernel of one degree of freedom that is zero beyond a distance.
-
-    ``K q⁴`` with a q that is linear in the squared distance, zero at the reach and one at the pole
-    of the kernel: the rest of the kernel is a polynomial within the reach, and smooth.
-    """
+    """Return the part of the kernel of one degree of freedom that is zero beyond a distance."""
+    # ``K q⁴`` with a q that is linear in the squared distance, zero at the reach and one at the
+    # pole of the kernel: the rest of the kernel is a polynomial within the reach, and smooth.
     q = np.maximum(0.0, reach**2 - squared) / (reach**2 + 1)
     return np.asarray(q**4 / (1 + squared))
 

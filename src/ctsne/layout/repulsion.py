@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import ctsne._native as _native
 from ctsne._core.checks import check_jobs, check_number
 from ctsne._core.messages import warn
-from ctsne.layout.mesh import REACH_SPACING, Mesh, MeshPlan, plan_layers, plan_mesh
+from ctsne.layout.mesh import REACH_SPACING, Corner, Mesh, MeshPlan, plan_layers, plan_mesh
 from ctsne.layout.weights import PairWeights, Ranges, Term
 
 # Rough costs in nanoseconds on one core, to choose the fastest computation; results depend on them
@@ -53,7 +53,8 @@ _WIDEST = 1e15
 # What to change if a map cannot be computed.
 REMEDY = "use a smaller dof, learning_rate or exaggeration, or a start (init) of about 1e-4 across"
 
-Extent = tuple[Sequence[float], Sequence[float]]
+_Singles = NDArray[np.float32]
+Extent = tuple[Corner, Corner]
 
 
 def check_dof(dof: object) -> float:
@@ -86,9 +87,7 @@ class Repulsion:
             for term in (() if weights is None else weights.terms)
         ]
 
-    def __call__(
-        self, y: NDArray[np.float32], extent: Extent | None = None
-    ) -> tuple[NDArray[np.float32], float]:
+    def __call__(self, y: _Singles, extent: Extent | None = None) -> tuple[_Singles, float]:
         """Compute the forces on all points, and the normaliser over all ordered pairs.
 
         The forces are ``(dof+1)/(2 dof) sum_j c_ij K_ij (y_i - y_j) / (1 + d_ij²/dof)``, and the
@@ -119,7 +118,7 @@ class _Channel:
     sources: tuple[int, int]
     targets: tuple[int, int]
     coefficient: float
-    charge: NDArray[np.float32] | None = None  # of every point of the map; one by default
+    charge: _Singles | None = None  # of every point of the map; one by default
 
     @cached_property
     def total(self) -> float:
@@ -156,7 +155,10 @@ def _across_ranges(weights: Ranges) -> list[_Channel]:
     return channels
 
 
-def _inside(term: Term) -> Ranges | list[_Channel]:
+_Weights = Ranges | list[_Channel]
+
+
+def _inside(term: Term) -> _Weights:
     """Return weights of one, or of the charges, inside the groups of a term and zero across."""
     n, n_groups = len(term.points), len(term.bounds) - 1
     if term.charge is None and n_groups > 1:
@@ -169,8 +171,8 @@ def _inside(term: Term) -> Ranges | list[_Channel]:
 class _View:
     """A map, its forces, and the mesh that would hold it."""
 
-    y: NDArray[np.float32]
-    force: NDArray[np.float32]
+    y: _Singles
+    force: _Singles
     n_jobs: int
     plan: MeshPlan
     origin: tuple[float, ...]
@@ -189,22 +191,19 @@ class Groups(NamedTuple):
     """
 
     bounds: NDArray[np.int64]  # group g holds points bounds[g] to bounds[g + 1]
-    charge: NDArray[np.float32]
-    own: NDArray[np.float32]
+    charge: _Singles
+    own: _Singles
     unlabelled: bool  # whether the last group holds the unlabelled points
     acting: NDArray[np.float64]  # weighted number of points that act on a point, itself included
 
     @property
-    def same(self) -> NDArray[np.float32]:
+    def same(self) -> _Singles:
         """Weight of a pair inside each group."""
         return np.minimum(self.charge, 1) ** 2 + self.own
 
 
 def groups_of(weights: Ranges, n_single: int) -> Groups | None:
-    """Make a group of each of the largest ranges, of all others, and of unlabelled points.
-
-    None if groups cannot express the weights.
-    """
+    """Make a group of each of the largest ranges, the others and unlabelled points, if possible."""
     n, m = weights.n, int(weights.bounds[-1])
     rest = weights.beta[n_single:]
     if np.ptp(weights.beta) > 0 and (m < n or (len(rest) and np.ptp(rest) > 0)):
@@ -234,13 +233,7 @@ class RangeSum:
     """Forces and potential of points in ranges, or of channels between ranges of points."""
 
     def __init__(
-        self,
-        n: int,
-        weights: Ranges | list[_Channel],
-        *,
-        dof: float,
-        n_jobs: int,
-        exact: bool | None,
+        self, n: int, weights: _Weights, *, dof: float, n_jobs: int, exact: bool | None
     ) -> None:
         self._n, self._dof, self._n_jobs, self._exact = n, dof, n_jobs, exact
         self._warned = False
@@ -255,9 +248,7 @@ class RangeSum:
             self._exact_cost = np.full(len(counts), np.inf) if exact is False else pair * counts**2
             self._exact_costs = np.append(np.cumsum(self._exact_cost[::-1])[::-1], 0.0)
 
-    def __call__(
-        self, y: NDArray[np.float32], low: Sequence[float], high: Sequence[float]
-    ) -> tuple[NDArray[np.float32], float]:
+    def __call__(self, y: _Singles, low: Corner, high: Corner) -> tuple[_Singles, float]:
         """Compute forces and normaliser of a map between two corners."""
         view = _View(y, np.zeros_like(y), self._n_jobs, *plan_mesh(low, high, self._dof))
         if self._weights is not None and not self._exact_is_quicker(self._n, self._n, view.plan):
@@ -307,7 +298,7 @@ class RangeSum:
         # The mesh includes each point's own charge, at distance zero: subtract it.
         return potential - channel.own
 
-    def _mesh_of(self, plan: MeshPlan, n_grids: int, y: NDArray[np.float32]) -> Mesh:
+    def _mesh_of(self, plan: MeshPlan, n_grids: int, y: _Singles) -> Mesh:
         """Return the mesh of a plan, the last one if it fits."""
         if not plan.accurate and not self._warned:
             self._warned = True
@@ -329,7 +320,7 @@ class RangeSum:
             mesh *= _PATIENCE
         return pair * sources * targets < mesh
 
-    def choose(self, low: Sequence[float], high: Sequence[float]) -> GroupPlan | None:
+    def choose(self, low: Corner, high: Corner) -> GroupPlan | None:
         """Choose the fastest groups and meshes between two corners; None if there are none."""
         if len(low) != 2:
             return None
@@ -357,9 +348,7 @@ class RangeSum:
             cost += self._n * _NEAR_POINT_COST + near * plan.reach**2
         return GroupPlan(cost, plan, origin, n_single)
 
-    def add_groups(
-        self, chosen: GroupPlan, y: NDArray[np.float32], force: NDArray[np.float32]
-    ) -> float:
+    def add_groups(self, chosen: GroupPlan, y: _Singles, force: _Singles) -> float:
         """Add the forces of all groups, and return the potential summed over all points."""
         groups, plan, origin = self._groups_of(chosen.n_single), chosen.plan, chosen.origin
         assert groups is not None

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from ctsne._core.components import IS_SEEDED, leading_eigenvectors, principal_components
 from ctsne._core.jobs import one_blas_thread
 
+_Floats = NDArray[np.float64]
 # In a small start, attraction can sort the points before repulsion separates them.
 START_SCALE = 1e-4
 # An axis with less than this share of the first one's spread holds only rounding errors.
@@ -26,12 +27,9 @@ def start_positions(
     matrix: sp.csr_array | None,
     rng: np.random.Generator,
     n_jobs: int = 1,
-) -> NDArray[np.float64]:
-    """Return positions to start a map from.
-
-    An array is used as it is. ``"pca"`` needs features, the others similarities; these have
-    standard deviation 1e-4. The result does not depend on ``n_jobs``.
-    """
+) -> _Floats:
+    """Return an array as it is, or a start with standard deviation 1e-4 for any ``n_jobs``."""
+    # "pca" needs features, the others similarities.
     if not isinstance(init, str):
         return np.array(init, np.float64)
     if init == "pca":
@@ -50,9 +48,7 @@ def start_positions(
     return positions + rng.normal(scale=0.01 * START_SCALE, size=positions.shape)
 
 
-def _spectral(
-    matrix: sp.csr_array, n_components: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _spectral(matrix: sp.csr_array, n_components: int, rng: np.random.Generator) -> _Floats:
     """Return the leading non-trivial eigenvectors of the normalised similarities."""
     n = matrix.shape[0]
     root = np.sqrt(np.maximum(np.asarray(matrix.sum(axis=1)).ravel(), 1e-300))
@@ -79,9 +75,7 @@ def _spectral(
     return np.asarray(leading * np.where(signs == 0, 1, signs))
 
 
-def _scaled(
-    positions: NDArray[np.float64], n_components: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _scaled(positions: _Floats, n_components: int, rng: np.random.Generator) -> _Floats:
     """Scale positions to the size of a start; axes without spread get noise, to not stay flat."""
     out = np.zeros((len(positions), n_components))
     out[:, : positions.shape[1]] = positions

@@ -88,10 +88,7 @@ class Ranges(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A number to add to the weight of all pairs inside the groups of a partition.
-
-    With charges, the number is multiplied by the charges of both points.
-    """
+    """A number, times charges if any, to add to the weights inside groups of a partition."""
 
     coefficient: float
     points: NDArray[np.int64]  # places in the order of the weights, group after group
@@ -119,10 +116,7 @@ class PairWeights:
 
 
 def pair_weights(labels: Labels, betas: Sequence[ArrayLike]) -> PairWeights:
-    """Return the weights of original ct-SNE: same label times alpha, different times beta.
-
-    There is a beta per label of each column, or one for all its labels, in (0, 1].
-    """
+    """Return the weights of original ct-SNE: same label times alpha, different times beta."""
     columns = tuple(map(column_factor, labels.columns, betas))
     counts = labels.combined.counts
     by_size = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
@@ -166,9 +160,7 @@ def _summands(column: ColumnFactor, *, partial: bool) -> list[_Summand]:
     return [_Summand(1.0, one), across, _Summand(-1.0, one, labelled=True), same]
 
 
-def _terms(
-    codes: Codes, columns: Sequence[ColumnFactor], partial: Sequence[bool]
-) -> Iterator[Term]:
+def _terms(codes: Codes, columns: Sequence[ColumnFactor], partial: list[bool]) -> Iterator[Term]:
     """Expand the product of the columns, without what the ranges of combinations hold."""
     sums = [_summands(column, partial=some) for column, some in zip(columns, partial, strict=True)]
     for factors in product(*sums):

@@ -92,12 +92,9 @@ class SearchIndex:
         n_jobs: int | None = -1,
         after_part: Report | None = None,
     ) -> Neighbors:
-        """Find the nearest reference points of each pattern.
-
-        A label number that the reference does not have differs from all. ``lengths`` are as in
-        :func:`ctsne.neighbors.find_neighbors`; ``own`` names a point that each query leaves out.
-        Rows do not depend on each other. The recall is that of the trials.
-        """
+        """Find the nearest reference points of each pattern; rows do not depend on each other."""
+        # A label number that the reference does not have differs from all. ``lengths`` are as in
+        # find_neighbors; ``own`` names a point that each query leaves out. The recall is of trials.
         queries, count = self._queries(X, aligned), len(codes)
         labels, jobs = np.ascontiguousarray(codes), check_jobs(n_jobs)
         wanted = spread_lengths(lengths, count, len(patterns))

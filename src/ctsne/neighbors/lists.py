@@ -76,11 +76,9 @@ def _equal_lists(patterns: Patterns, length: int, total: int) -> Lengths:
 def balanced_lengths(
     labels: Labels, patterns: Patterns, perplexity: float, knob: Sequence[ArrayLike]
 ) -> Lengths:
-    """Return the wanted list lengths of ``balanced``: three times the perplexity of each list.
-
-    At strength 1, points that differ have the share of a random draw; at strength 0 half of the
-    row, as in the paper. A point keeps at least one neighbour that differs in nothing.
-    """
+    """Return the wanted list lengths of ``balanced``: three times the perplexity of each list."""
+    # At strength 1, points that differ have the share of a random draw; at strength 0 half of the
+    # row, as in the paper. A point keeps at least one neighbour that differs in nothing.
     n = labels.n_points
     # With a larger perplexity, rows hold all points.
     perplexity = min(perplexity, (n - 1) / 3)
@@ -107,10 +105,7 @@ def product_shares(shares: Floats, patterns: Patterns) -> Floats:
 
 
 def divide_rows(shares: Floats, total: int) -> Lengths:
-    """Divide rows of ``total`` points between lists by their shares, rounded up.
-
-    The first list has the rest: at least one point if it has any share.
-    """
+    """Divide rows of points by shares, rounded up; the first list has the rest, at least one."""
     return _in_rows(np.ceil(total * shares - _NEGLIGIBLE).astype(np.int64), total)
 
 
@@ -136,11 +131,8 @@ def fill_lengths(
 
 
 def fill_lists(wanted: Lengths, has: Lengths, total: int) -> NDArray[np.int32]:
-    """Return list lengths such that all rows are equally long.
-
-    Where a list ``has`` too few candidates, the first lists with candidates to spare take the rest.
-    Rows hold ``total`` points, fewer if one of them has fewer candidates.
-    """
+    """Return list lengths such that all rows are equally long: ``total``, or fewer points."""
+    # Where a list ``has`` too few candidates, the first lists with some to spare take the rest.
     total = int(has.sum(axis=1).min(initial=total))
     lengths = np.minimum(wanted, has)
     for column in range(lengths.shape[1]):

@@ -21,11 +21,9 @@ _ROWS_AT_ONCE = 1 << 14
 
 
 def matched_shares(neighbors: Neighbors, labels: Labels) -> NDArray[np.float64]:
-    """Measure how well every point is matched by points of other labels, in each column.
-
-    That is how often it and its neighbours with the same label are among the nearest points of
-    other labels, relative to random labels: from 0 to 1. Without a label it is 1; shape (n, C).
-    """
+    """Measure how well every point is matched by points of other labels, in each column."""
+    # That is how often it and its neighbours with the same label are among the nearest points of
+    # other labels, relative to random labels: from 0 to 1. Without a label it is 1; shape (n, C).
     shares = []
     differing = differing_lists(neighbors.patterns, labels.n_columns)
     for column, differs in zip(labels.columns, differing, strict=True):

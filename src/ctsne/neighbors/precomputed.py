@@ -13,6 +13,7 @@ from ctsne.labels import encode_labels
 from ctsne.neighbors.lists import Neighbors, fill_lengths, fill_lists, first_places
 from ctsne.neighbors.patterns import Codes, PatternCounts, Patterns, codes_of, pattern_of
 
+_Points = NDArray[np.integer]
 # Distances of new points that are read at a time.
 _ENTRIES_AT_ONCE = 2**22
 
@@ -56,14 +57,11 @@ def read_new_points(
     lengths: NDArray[np.int32],
     patterns: Patterns,
     scale: float,
-    own: NDArray[np.integer] | None = None,
+    own: _Points | None = None,
 ) -> Iterator[tuple[NDArray[np.int64], Neighbors]]:
-    """Yield the lists of new points from their distances to a map, rows of equal length together.
-
-    ``distances`` has a row for every new point, dense or sparse; ``codes`` and ``known`` are the
-    labels of new points and of the map. Rows with fewer distances than the wanted ``lengths`` are
-    shorter. ``own`` names a point of the map that each row leaves out.
-    """
+    """Yield the lists of new points from distances to a map, rows of equal length together."""
+    # ``codes`` and ``known`` are the labels of new points and of the map. Rows with fewer distances
+    # than wanted are shorter. ``own`` names a point of the map that each row leaves out.
     m, n = distances.shape
     step = max(1, m if is_sparse(distances) else _ENTRIES_AT_ONCE // n)
     for begin in range(0, m, step):
@@ -80,12 +78,7 @@ class _Table:
     """Distances from some points to others, and how many of each list they hold (``has``)."""
 
     def __init__(
-        self,
-        distances: Any,
-        codes: Codes,
-        known: Codes,
-        patterns: Patterns,
-        own: NDArray[np.integer] | None,
+        self, distances: Any, codes: Codes, known: Codes, patterns: Patterns, own: _Points | None
     ) -> None:
         self.patterns, self.codes, self.known, self.own = patterns, codes, known, own
         self.dense: Any = None if is_sparse(distances) else distances

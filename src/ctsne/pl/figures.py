@@ -45,6 +45,8 @@ _STAND_INS = ("last resort", "lastresort")
 # Families used besides the usual ones.
 _further_families: set[str] = set()
 
+# Inches beside or under panels, by their number.
+Rooms = Mapping[int, float]
 MISSING_TEXT = "missing"
 # A legend lists no more labels than this; far more than there are distinct colours.
 _MOST_ENTRIES = 100
@@ -339,16 +341,8 @@ class PanelGrid:
         """Inches from the top of the first row of panels to the bottom of the last."""
         return self.nrows * (self.panel_height + self.header + self.gap) - self.header - self.gap
 
-    def place(
-        self,
-        right: Mapping[int, float],
-        under: Mapping[int, float] | None = None,
-        whole: float = 0.0,
-    ) -> None:
-        """Set the figure's size, with inches to the right of some panels and under some.
-
-        ``whole`` is the height of a legend that may reach over all rows.
-        """
+    def place(self, right: Rooms, under: Rooms | None = None, whole: float = 0.0) -> None:
+        """Place panels with inches to the right or under some; ``whole`` is a legend's height."""
         beside, between = np.zeros(self.ncols), np.zeros(self.nrows)
         for panel, room in right.items():
             beside[panel % self.ncols] = max(beside[panel % self.ncols], room)

@@ -301,9 +301,7 @@ class _Curve(NamedTuple):
     method: str
     knob: str | None  # the parameter that sets the strength
     settings: Any  # its values, the weakest first
-    values: NDArray[
-        np.float64
-    ]  # of shape (seeds, settings) or (settings,), NaN where there is no map
+    values: NDArray[np.float64]  # (seeds, settings) or (settings,), NaN where there is no map
 
 
 def _swept_mixing(result: SweepResult, column: object) -> tuple[str, _Arrays]:

@@ -81,11 +81,9 @@ def _largest(labels: Column) -> NDArray[np.int64]:
 
 
 def add_names(ax: Axes, labels: Column, places: Place, *, only: bool = False) -> None:
-    """Write each label where its points are; names that find no room are left out.
-
-    If labels are named ``only`` here, they may be moved far, with a line to their place; else those
-    that lie all over the map are left out too.
-    """
+    """Write each label where its points are; names that find no room are left out."""
+    # If labels are named ``only`` here, they may be moved far, with a line to their place; else
+    # those that lie all over the map are left out too.
     order = _largest(labels)
     order = order[places.compact[order] | only]
     if len(order):
@@ -118,12 +116,10 @@ def spread(
     avoided: _Array | None = None,
     farthest: float = np.inf,
 ) -> tuple[_Array, NDArray[np.bool_]]:
-    """Place boxes near their anchors without overlaps; return their centres and which have room.
-
-    The most important box comes first and takes the free place nearest to its anchor. ``frame``
-    holds two corners. No box covers ``dots`` (rows of centre and size), and each is nearest to its
-    own; what is ``avoided`` is covered only where there is no other place.
-    """
+    """Place boxes near their anchors without overlaps; return their centres and which have room."""
+    # The most important box comes first and takes the free place nearest to its anchor. ``frame``
+    # holds two corners. No box covers ``dots`` (rows of centre and size), and each is nearest to
+    # its own; what is ``avoided`` is covered only where there is no other place.
     placed = np.empty((0, 4)) if dots is None else dots
     soft = np.empty((0, 4)) if avoided is None else avoided
     step = sizes[:, 1].min() / 2
@@ -180,11 +176,9 @@ def _artist_class() -> Any:
             colors: Sequence[str] | None = None,
             radii: _Array | None = None,
         ) -> None:
-            """Write texts near places of the data, at most ``away`` times their height from them.
-
-            Groups of points with ``radii``, in units of the data, are not covered if they are
-            small; without radii, all places are single dots.
-            """
+            """Write texts near places, at most ``away`` times their height from them."""
+            # Groups of points with ``radii``, in units of the data, are not covered if they are
+            # small; without radii, all places are single dots.
             super().__init__()
             self.places, self.radii, self.away = places, radii, away
             self.set(zorder=5, in_layout=False)

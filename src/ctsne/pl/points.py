@@ -18,6 +18,7 @@ from ctsne.pl.palette import MISSING, REFERENCE, label_colors
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_Points = NDArray[np.floating]
 PLAIN = "#0072B2"
 # Each marker with the factor that makes it look as large as a circle.
 _FACTORS = (1.0, 0.85, 1.08, 0.7, 1.08, 1.15, 1.15, 1.6, 1.08, 1.08)
@@ -50,12 +51,7 @@ class Look:
 
 
 def make_look(
-    color: Any,
-    shape: Any,
-    palette: Mapping[Any, Any] | None,
-    *,
-    points: NDArray[np.floating],
-    size: object = None,
+    color: Any, shape: Any, palette: Mapping[Any, Any] | None, *, points: _Points, size: Any = None
 ) -> Look:
     """Read the columns for colour and shape of the points of a map."""
     dots, n = None, len(points)
@@ -149,11 +145,9 @@ def add_key(
     names: bool = False,
     room_under: float | None = None,
 ) -> tuple[float, float]:
-    """Put colour bar and legend to the right of a panel; return their size in inches.
-
-    Where the ``names`` of labels are on the map, the legend has only the rest. It lies below the
-    panel if there is ``room_under`` it, a width in inches.
-    """
+    """Put colour bar and legend to the right of a panel; return their size in inches."""
+    # Where the ``names`` of labels are on the map, the legend has only the rest. It lies below the
+    # panel if there is ``room_under`` it, a width in inches.
     bar, dpi, scale = 0.0, ax.figure.dpi, figures.scale_of(ax)
     side = ax.bbox.width / dpi
     if look.scale is not None:
@@ -183,7 +177,7 @@ def remove_key(ax: Axes) -> None:
 
 def check_positions(
     positions: ArrayLike, *, argument: str = "positions", least: int = 2
-) -> NDArray[np.floating]:
+) -> _Points:
     """Return finite positions in the plane; one column becomes a strip."""
     points = check_features(positions, argument=argument, least=least)
     if points.shape[1] == 1:
@@ -197,13 +191,7 @@ def check_positions(
     return points
 
 
-def draw_points(
-    ax: Axes,
-    points: NDArray[np.floating],
-    look: Look,
-    *,
-    reference: NDArray[np.floating] | None = None,
-) -> None:
+def draw_points(ax: Axes, points: _Points, look: Look, *, reference: _Points | None = None) -> None:
     """Draw one map into a frame that is square, or as low as the Axes if the map fits there."""
     whole = points if reference is None else np.concatenate([reference, points])
     low, high = whole.min(axis=0), whole.max(axis=0)
@@ -226,13 +214,13 @@ def draw_points(
         spine.set(color=figures.RULE, linewidth=0.8 * figures.scale_of(ax))
 
 
-def frame_shape(points: NDArray[np.floating]) -> float:
+def frame_shape(points: _Points) -> float:
     """Return the height of a map's frame in units of its width: at most square, and not too low."""
     width, height = np.ptp(points.astype(np.float64), axis=0).tolist()
     return min(1.0, max(_LOWEST, height / width)) if width > 0 else 1.0
 
 
-def _draw(ax: Axes, points: NDArray[np.floating], look: Look, box: Any, side: float) -> None:
+def _draw(ax: Axes, points: _Points, look: Look, box: Any, side: float) -> None:
     """Draw points in a square ``box`` of the map that is ``side`` inches wide."""
     if look.size is None and len(points) > MOST_DOTS:
         numbers = look.scale is not None
@@ -277,7 +265,7 @@ _Image = NDArray[np.floating]
 
 def draw_density(
     ax: Axes,
-    points: NDArray[np.floating],
+    points: _Points,
     rgb: NDArray[np.float64],
     groups: NDArray[np.integer],
     box: tuple[float, float, float, float],
@@ -285,10 +273,7 @@ def draw_density(
     *,
     numbers: bool,
 ) -> None:
-    """Shade a map whose square ``box`` is ``side`` inches wide, rare labels above the others.
-
-    ``groups`` holds codes of labels, all 0 for ``numbers``; -1 is missing and lies below.
-    """
+    """Shade a map in a square box of some inches, missing labels below and rare ones above."""
     pixels = int(np.clip(side * _PIXELS_PER_INCH, _FEWEST, _MOST))
     start, length = np.array(box[::2]), box[1] - box[0]
     places = ((points - start) * (pixels / length)).astype(np.int64).clip(0, pixels - 1)
@@ -327,10 +312,8 @@ def _heights(places: NDArray[np.int64], pixels: int, dot: float) -> _Image:
 def _grains(
     places: NDArray[np.int64], rgb: NDArray[np.float64], pixels: int, *, numbers: bool
 ) -> _Image:
-    """Return the colour of each pixel, that of its square, or else of the nearest square.
-
-    It is the mean of ``numbers``, and that of a random point for labels: no label has their mean.
-    """
+    """Return the colour of each pixel, that of its square, or else of the nearest square."""
+    # The mean of numbers, and that of a random point for labels: no label has their mean.
     from scipy.ndimage import distance_transform_edt
 
     side = -(-pixels // _GRAIN)

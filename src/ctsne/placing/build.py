@@ -63,10 +63,7 @@ class ReferenceSource:
 
 @dataclass
 class LazyReference:
-    """The reference of a fitted model, built when the first points are placed.
-
-    An object of its own, because the attributes of a fitted model must not change.
-    """
+    """The reference of a model, built when needed: attributes of a model itself must not change."""
 
     source: ReferenceSource | None
     reference: Reference | None = None

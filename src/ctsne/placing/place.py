@@ -283,10 +283,8 @@ def new_features(reference: Reference, matrix: Any, n_jobs: int) -> Any:
 def new_label_shifts(
     reference: Reference, request: Request, n_jobs: int
 ) -> dict[Any, NDArray[np.float64]]:
-    """Estimate the shift of every label that is not in the map, if that is aligned.
-
-    Points that are placed in several parts, with these shifts given, land as in one part.
-    """
+    """Estimate the shift of every label that is not in the map, if that is aligned."""
+    # Points that are placed in several parts, with these shifts given, land as in one part.
     if len(reference.columns) != 1 or reference.alignment.name in ("none", "array"):
         return {}
     aligner = collected_shifts(reference, request, request.codes[:, 0], {}, n_jobs)

@@ -18,6 +18,8 @@ from ctsne.labels.columns import given_columns
 from ctsne.placing.build import ReferenceSource
 from ctsne.placing.reference import LARGEST_SHARE, Reference
 
+_Known = ReferenceSource | Reference  # of a map
+
 
 @dataclass(frozen=True, eq=False)
 class Request:
@@ -31,12 +33,7 @@ class Request:
 
 
 def check_request(
-    model: Any,
-    source: ReferenceSource | Reference,
-    X: Any,
-    labels: Any,
-    aligned: Any = None,
-    perplexity: Any = None,
+    model: Any, source: _Known, X: Any, labels: Any, aligned: Any = None, perplexity: Any = None
 ) -> Request:
     """Check new points for a fitted model, and for the map that it has."""
     matrix = checks.check_matrix(X, least=1)
@@ -79,9 +76,7 @@ def _check_distances(matrix: Any, n: int) -> None:
         raise ValueError(f"X has no distances for the new point in row {first}; it needs some")
 
 
-def _check_aligned(
-    aligned: Any, m: int, source: ReferenceSource | Reference
-) -> NDArray[np.floating] | None:
+def _check_aligned(aligned: Any, m: int, source: _Known) -> NDArray[np.floating] | None:
     """Return the new points in the representation that the map was aligned by."""
     alignment = source.alignment
     if alignment.name != "array":
@@ -114,11 +109,8 @@ def _check_aligned(
 def check_new_labels(
     labels: Any, known: Labels | None, used: tuple[int, ...], m: int
 ) -> tuple[Codes, tuple[Any, ...]]:
-    """Return the codes of new points in the columns that have an effect, and names of new labels.
-
-    Missing labels are -1; labels that the map does not have get further codes, in the order of the
-    names. These are returned only for one column.
-    """
+    """Return codes of new points in the columns that have an effect, and names of new labels."""
+    # Labels that the map does not have get further codes; their names only if it has one column.
     given = None if labels is None else encode_labels(labels, n=m).without_unused()
     if given is None or known is None or not used:
         return np.full((m, len(used)), -1, np.int32), ()

@@ -36,10 +36,7 @@ class PageColumn:
     about: str = ""  # how to read it
 
     def pack(self, rows: NDArray[np.int64]) -> tuple[dict[str, Any], NDArray[Any]]:
-        """Return facts, and the rows' codes or steps of the scale from 1; 0 is missing.
-
-        A label takes one byte for each row (two from 256 labels on), a number two.
-        """
+        """Return facts, and codes or steps of the scale from 1 for the rows; 0 is missing."""
         facts: dict[str, Any] = {"name": self.name, "group": self.group, "about": self.about}
         if self.numbers is not None:
             scale, steps = _pack_numbers(self.numbers[rows], self.limits or _ends(self.numbers))

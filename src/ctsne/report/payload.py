@@ -13,6 +13,7 @@ from ctsne.pl.palette import METHOD_COLORS, MISSING, measure_colors
 from ctsne.report.columns import MOST_LABELS, short_text
 from ctsne.report.data import PageData, PageMap
 
+_Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # facts and arrays
 # As many as browsers draw at once.
 MOST_POINTS = 500_000
 _FURTHER_MEASURES = ("perplexity_median", "other_share_mean")
@@ -41,13 +42,9 @@ _DIAGNOSTICS = {
 }
 
 
-def build_payload(
-    page: PageData, most: int = MOST_POINTS
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return facts about columns and maps, and packed arrays of the points to show.
-
-    A point takes 5 bytes of the file for its row, 5 to 10 in each map, 1 to 3 with each column.
-    """
+def build_payload(page: PageData, most: int = MOST_POINTS) -> _Packed:
+    """Return facts about columns and maps, and packed arrays of the points to show."""
+    # A point takes 5 bytes of the file for its row, 5 to 10 in a map, 1 to 3 with a column.
     n, dimensions = page.shape
     dominated = [_dominated_points(made) for made in page.maps]
     worst = [row for points in dominated for row, _ in points["worst"]]
@@ -102,13 +99,8 @@ def _pack_suggestions(page: PageData) -> dict[str, Any] | None:
     return {"axes": axes, "chosen": [answers.index(own) for own in chosen], "answers": answers}
 
 
-def _pack_map(
-    made: PageMap, rows: NDArray[np.int64]
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Pack the rows of a map: four bytes for each position, one for each diagnostic.
-
-    Scales are from 0 to the ``highest`` value; what is the same for all points is ``constant``.
-    """
+def _pack_map(made: PageMap, rows: NDArray[np.int64]) -> _Packed:
+    """Pack the rows of a map: positions, and diagnostics from 0 to their highest value."""
     shown = ("title", "setting", "value", "measures", "seconds", "error", "advice")
     facts = {name: getattr(made, name) for name in shown} | {"plain": made.method == "tsne"}
     if made.embedding is None:
@@ -155,10 +147,8 @@ def scale_size(n: int) -> int:
 
 
 def choose_rows(page: PageData, wanted: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return the points to show, in random order so that no label lies above all others.
-
-    Up to half of a sample are the points ``wanted``, and one of every label.
-    """
+    """Return the points to show, in random order so that no label lies above all others."""
+    # Up to half of a sample are the points ``wanted``, and one of every label.
     n, _ = page.shape
     rows = np.random.default_rng(0).permutation(n)
     if n > most:
