@@ -63,10 +63,8 @@ def read_npz(path: Path) -> tuple[dict[str, NDArray[Any]], list[str]]:
 
 
 def content_checksum(*values: Any) -> str:
-    """Return the SHA-256 of arrays, sparse matrices, columns and single values, in this order.
-
-    Numbers count by value, whatever their type. Everything else counts as text.
-    """
+    """Return the SHA-256 of arrays, sparse matrices, columns and single values, in order."""
+    # Numbers count by value, whatever their type; everything else counts as text.
     digest = hashlib.sha256()
     for value in values:
         if hasattr(value, "tocsr"):  # sparse; SciPy is not imported here, to keep the help fast

@@ -66,12 +66,9 @@ def check_data(X: Any, *, argument: str = "X") -> Any:
 
 
 def single_precision(X: Any) -> Any:
-    """Return features in single precision, unless rounding could change differences of points.
-
-    So the same data give the same map, whichever precision they come in. Rounding must be far
-    smaller than the usual step between neighbouring values of a column; it is not if values are far
-    from zero compared with their differences.
-    """
+    """Return features in single precision, unless rounding could change differences of points."""
+    # So the same data give the same map in either precision. Rounding must be far smaller than the
+    # usual step between values of a column; it is not if these are far from zero compared with it.
     values = X.data[:, None] if is_sparse(X) else X
     if X.dtype == np.float32 or not values.size:
         return X

@@ -214,10 +214,8 @@ def uninterrupted() -> Iterator[None]:
 
 @contextlib.contextmanager
 def locked_folder(folder: Path) -> Iterator[None]:
-    """Wait a while until no other process replaces files that belong together in this folder.
-
-    A writer that got no lock goes on: an input that changes meanwhile is found by its checksum.
-    """
+    """Wait a while until no other process replaces files that belong together here."""
+    # A writer that got no lock goes on: an input that changes is found by its checksum.
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:  # a folder may be writable but not readable
@@ -245,10 +243,8 @@ def _is_taken(descriptor: int) -> bool:
 
 @contextlib.contextmanager
 def sole_writer(folder: Path, what: str = "sweep") -> Iterator[None]:
-    """Refuse a second sweep (or other ``what``) in a folder while the first is at work.
-
-    Not by a lock on the folder itself: single maps may be written to it meanwhile.
-    """
+    """Refuse a second sweep (or other ``what``) in a folder while the first is at work."""
+    # Not by a lock on the folder itself: single maps may be written to it meanwhile.
     lock = folder / _LOCK
     if os.path.lexists(lock) and (lock.is_symlink() or not lock.is_file()):
         raise ValueError(f"{lock} is not a file of ctsne; remove it")

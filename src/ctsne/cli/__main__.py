@@ -8,10 +8,8 @@ class _Interrupt(KeyboardInterrupt):
 
 
 def run() -> int:
-    """Run the program and return its exit code.
-
-    Everything is imported here, so that Ctrl-C while it loads is one line too.
-    """
+    """Run the program and return its exit code."""
+    # Everything is imported here, so that Ctrl-C while it loads is one line too.
     try:
         import signal
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import textwrap
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -103,7 +103,7 @@ def add_options(parser: Parser, main: Any) -> None:
     add_messages(parser)
 
 
-def run(options: argparse.Namespace, console: Console) -> None:
+def run(options: Namespace, console: Console) -> None:
     """Print the paragraph and the references."""
     text, references = None, [REVISED, ORIGINAL, software(version("ctsne"))]
     head = ["If ctsne helps your work, please cite:"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned, definitions, titles_of
@@ -63,7 +63,7 @@ def add_options(parser: Parser, main: Any) -> None:
     add_messages(parser, json=False)
 
 
-def run(options: argparse.Namespace, console: Console) -> None:
+def run(options: Namespace, console: Console) -> None:
     """Make the maps, print the table, write the picture."""
     from ctsne.cli.plot import save_picture, use_agg
     from ctsne.datasets import make_synthetic
@@ -119,13 +119,6 @@ def draw(result: SweepResult, data: Synthetic) -> Any:
     axes = pl.maps(maps, known, shape=hidden, notes=notes, ncols=3)
     figure = axes[0].figure
     # Below the panels; the saved picture has room for it.
-    figure.text(
-        axes[0].get_position().x0,
-        -0.005,
-        _LEGEND,
-        va="top",
-        linespacing=1.5,
-        fontsize=SMALL_SIZE,
-        color=GREY,
-    )
+    look = {"va": "top", "linespacing": 1.5, "fontsize": SMALL_SIZE, "color": GREY}
+    figure.text(axes[0].get_position().x0, -0.005, _LEGEND, **look)
     return figure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,7 @@ def add_options(parser: Parser, main: Any) -> None:
     opt.add_messages(parser)
 
 
-def run(options: argparse.Namespace, console: Console) -> None:
+def run(options: Namespace, console: Console) -> None:
     """Measure the map."""
     from ctsne._core.files import write_file
     from ctsne.io import check_output, read_map, suffix_of
@@ -113,15 +113,15 @@ def run(options: argparse.Namespace, console: Console) -> None:
     console.result(aligned(list(table), table.to_numpy().tolist()), content)
 
 
-def _default_options(options: argparse.Namespace) -> argparse.Namespace:
+def _default_options(options: Namespace) -> Namespace:
     """Return the options to read the data of a map that ctsne did not make."""
     defaults = {each.dest: each.default for each in make_parser().commands["embed"].options()}
     named = {"input": options.data or options.input, "labels": options.labels}
-    return argparse.Namespace(**{**defaults, **named, "other": options.other, "align": "none"})
+    return Namespace(**{**defaults, **named, "other": options.other, "align": "none"})
 
 
 def _table(
-    embedding: Any, data: Data, settings: dict[str, Any], options: argparse.Namespace
+    embedding: Any, data: Data, settings: dict[str, Any], options: Namespace
 ) -> pd.DataFrame:
     """Measure at every neighbourhood size, with the settings of the map."""
     import pandas as pd

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import platform
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -72,7 +72,7 @@ def add_options(parser: Parser, main: Any) -> None:
     add_messages(parser)
 
 
-def run(options: argparse.Namespace, console: Console) -> None:
+def run(options: Namespace, console: Console) -> None:
     """Collect and print the facts."""
     from ctsne.io.paths import DATA_SUFFIXES, MODEL_SUFFIX, check_input, suffix_of
     from ctsne.storage.record import find_record
@@ -259,10 +259,7 @@ def label_to_see(names: Sequence[str]) -> str | None:
 def second_label(
     columns: Mapping[str, Any], known: Sequence[str] | None, other: Sequence[str] | None, key: str
 ) -> list[str]:
-    """Return the columns to colour by besides those factored out: the labels to look for.
-
-    Without names, it is the one that is named like that, or the only one that could be a label.
-    """
+    """Return the labels to look for, to colour by: those named, a likely one or the only one."""
     from ctsne.io.tables import candidates
 
     if other is not None:
@@ -273,7 +270,7 @@ def second_label(
     return found if len(found) == 1 else [likely] if likely is not None else []
 
 
-def missing_labels(options: argparse.Namespace, otherwise: str = "") -> str:
+def missing_labels(options: Namespace, otherwise: str = "") -> str:
     """Explain that no label is named, with the columns of the input that could be one."""
     from ctsne.io.tables import candidates
 

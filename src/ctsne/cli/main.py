@@ -197,11 +197,7 @@ def make_parser() -> Parser:
 def spell_command(
     first: Sequence[str], values: Mapping[str, Any], *, always: Sequence[str] = ()
 ) -> str:
-    """Write a command as one would type it, with all options that differ from their default.
-
-    ``first`` is the command and what stands before its options; ``always`` names options to write
-    even if they have their default.
-    """
+    """Write a command as one would type it, with options that differ from their default."""
     words = ["ctsne", *first]
     for action in make_parser().commands[first[0]].options():
         value = values.get(action.dest, action.default)

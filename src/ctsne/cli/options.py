@@ -265,10 +265,8 @@ _HELP = {
 def option(
     group: Any, spec: str, help: str, *, read: Any = None, default: Any = None, **more: Any
 ) -> None:
-    """Add an option, written as in the help: COLUMN... for several values, no value for a switch.
-
-    A ``spec`` without a dash is the argument without a name. The help ends with the default.
-    """
+    """Add an option, written as in the help: COLUMN... for several values, none for a switch."""
+    # A ``spec`` without a dash is the argument without a name. The help ends with the default.
     *flags, last = spec.split()
     if last.startswith("-"):
         group.add_argument(*flags, last, action="store_true", help=help)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli import options as opt
@@ -56,7 +56,7 @@ def add_options(parser: Parser, main: Any) -> None:
     opt.add_messages(parser)
 
 
-def run(options: argparse.Namespace, console: Console) -> None:
+def run(options: Namespace, console: Console) -> None:
     """Place the points."""
     from ctsne.distributed import place
     from ctsne.distributed.collection import columns_in, file_paths
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 
 def _report(
-    placed: PlacedShards, options: argparse.Namespace, labels: list[str] | None, console: Console
+    placed: PlacedShards, options: Namespace, labels: list[str] | None, console: Console
 ) -> None:
     n, files = placed.n_points, len(placed.files)
     count = f"{files} file{'' if files == 1 else 's'}"

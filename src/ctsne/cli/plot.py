@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import io
+from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def add_options(parser: Parser, main: Any) -> None:
     add_messages(parser)
 
 
-def run(options: argparse.Namespace, console: Console) -> None:
+def run(options: Namespace, console: Console) -> None:
     """Draw the picture."""
     from ctsne.io import PICTURE_SUFFIXES, check_output
 
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     console.result(f"picture: {options.output}", content)
 
 
-def _figure(source: Path, options: argparse.Namespace, console: Console) -> Any:
+def _figure(source: Path, options: Namespace, console: Console) -> Any:
     from ctsne.io import read_map
     from ctsne.storage.record import find_record
 
@@ -119,11 +119,8 @@ def draw_map(
 
 
 def save_picture(figure: Any, path: Path, command: str, *, fixed: bool = False) -> None:
-    """Write a figure, completely or not at all, with the command that made it as metadata.
-
-    A ``fixed`` size is kept; others are cut to what is drawn. Texts stay texts, so that they can be
-    edited and searched.
-    """
+    """Write a figure, whole or not at all, with its command as metadata; cut it unless fixed."""
+    # Texts stay texts, so that they can be edited and searched.
     import matplotlib
     from matplotlib import pyplot
 

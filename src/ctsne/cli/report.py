@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ def add_options(parser: Parser, main: Any) -> None:
     add_messages(parser)
 
 
-def run(options: argparse.Namespace, console: Console) -> None:
+def run(options: Namespace, console: Console) -> None:
     """Write the page."""
     from ctsne.io import check_output
 
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
     console.result("\n".join(lines), content)
 
 
-def _data_file(sweep: sweeps.SweepFolder, options: argparse.Namespace) -> str:
+def _data_file(sweep: sweeps.SweepFolder, options: Namespace) -> str:
     """Return the file that was swept, as one would name it here."""
     source = Path(options.input)
     if not source.is_dir():
@@ -110,9 +110,7 @@ def _added(sweep: sweeps.SweepFolder) -> str:
     return f"{count} {what} to colour by {adds} {size_text(size)}"
 
 
-def _page_of_folder(
-    target: Path, options: argparse.Namespace, console: Console
-) -> sweeps.SweepFolder:
+def _page_of_folder(target: Path, options: Namespace, console: Console) -> sweeps.SweepFolder:
     source = Path(options.input)
     given = [
         action.option_strings[-1]
@@ -130,9 +128,7 @@ def _page_of_folder(
     return sweep
 
 
-def _page_of_data(
-    target: Path, options: argparse.Namespace, console: Console
-) -> sweeps.SweepFolder:
+def _page_of_data(target: Path, options: Namespace, console: Console) -> sweeps.SweepFolder:
     from ctsne.io import check_input
 
     check_input(options.input)
@@ -158,11 +154,7 @@ def _page_of_data(
 
 
 def _write(
-    sweep: sweeps.SweepFolder,
-    folder: Path,
-    target: Path,
-    options: argparse.Namespace,
-    console: Console,
+    sweep: sweeps.SweepFolder, folder: Path, target: Path, options: Namespace, console: Console
 ) -> None:
     """Write the page of a sweep."""
     from ctsne.cli.rerun import FILES

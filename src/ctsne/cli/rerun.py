@@ -130,10 +130,7 @@ def stored_settings(record: Record, output: Path) -> dict[str, Any]:
 
 
 def options_again(record: Record, output: Path, *, given: str | None = None) -> Namespace:
-    """Return the options that an output was made with, with its input files found.
-
-    A file is read only if it has the checksum of the record, or if the user has ``given`` it.
-    """
+    """Return the options that an output was made with; its files by checksum, or as given."""
     from ctsne.io import check_input
 
     values = stored_settings(record, output)

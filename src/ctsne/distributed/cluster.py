@@ -56,19 +56,15 @@ def opened_client(client: Any) -> Iterator[Any]:
 
 
 def dask_setup(_: object) -> None:
-    """Leave Ctrl-C, which a terminal sends to all processes, to the process that waits.
-
-    Workers of a local cluster call this by its name when they start.
-    """
+    """Leave Ctrl-C, which a terminal sends to all processes, to the process that waits."""
+    # Workers of a local cluster call this by its name when they start.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def run_tasks(client: Any, tasks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-    """Run delayed tasks; yield the number and the result of each as it ends.
-
-    A task that failed has its exception as the result. Those that still run when the caller stops
-    are cancelled. Dask itself begins only as many as its workers have room for.
-    """
+    """Run delayed tasks; yield the number and the result, or exception, of each as it ends."""
+    # Those that still run when the caller stops are cancelled. Dask itself begins only as many as
+    # its workers have room for.
     as_completed = load("distributed", extra="dask").as_completed
     running = {future: number for number, future in enumerate(client.compute(list(tasks)))}
     done = as_completed(list(running), loop=client.loop, with_results=True, raise_errors=False)

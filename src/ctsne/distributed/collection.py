@@ -73,11 +73,8 @@ def open_collection(
     use_rep: str | None = None,
     others: bool = False,
 ) -> Collection:
-    """Return the shards of a collection, after a look at its first rows.
-
-    ``features`` are the columns of tables, or the genes, that a model was fitted to; by default
-    those that :func:`ctsne.io.read_data` would choose in the first file.
-    """
+    """Return the shards of a collection, after a look at its first rows."""
+    # ``features`` are those of a model; by default as ctsne.io.read_data chooses in the first file.
     if _is_array(collection):
         if strata:
             raise ValueError("stratify names columns, but an array has none; pass them as labels")

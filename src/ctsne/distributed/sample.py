@@ -220,11 +220,7 @@ def strata_of(columns: Sequence[Any], n: int) -> tuple[list[Stratum], NDArray[np
 
 
 def allocate(counts: _Rows, n: int) -> _Rows:
-    """Return how many rows of each stratum a sample of n takes: a share, but never very few.
-
-    Every stratum has the same share of its rows, except those that would fall below the smallest
-    number kept; all of them together have n rows.
-    """
+    """Return how many rows of each stratum a sample of n takes: a share, but never few."""
     if counts.sum() <= n:
         return counts
     least = np.minimum(counts, min(MOST_KEPT, n // (2 * len(counts))))

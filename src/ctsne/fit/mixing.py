@@ -70,12 +70,10 @@ class MixingSearch:
         self._features = features
 
     def next_trial(self, made: Mapping[int, Floats], step: Callable[[], object]) -> int | None:
-        """Return the trial to make a map of, given the mixing of maps made, by trial.
-
-        Further trials approach the targets first. There is no answer if a map is near enough, or
-        if nothing nearer can be found at the cost of a few maps, and there are no trials if mixing
-        cannot be measured. ``step`` is called after each iteration.
-        """
+        """Return the trial to make a map of, given the mixing of maps made, by trial."""
+        # Further trials approach the targets first. There is no answer if a map is near enough, or
+        # if nothing nearer can be found at the cost of a few maps, and no trials if mixing cannot
+        # be measured. ``step`` is called after each iteration.
         stepper = self.stepper
         while True:
             expected = self._expected(made)
@@ -102,10 +100,8 @@ class MixingSearch:
                 self.tried.append((affinities, layout))
 
     def _expected(self, made: Mapping[int, Floats]) -> list[Trial]:
-        """Return the trials with the mixing of their maps, made or expected.
-
-        A map deviates from its trial by about as much as the map at the nearest levels.
-        """
+        """Return the trials with the mixing of their maps, made or expected."""
+        # A map deviates from its trial by about as much as the map at the nearest levels.
         expected = []
         for place, trial in enumerate(self.trials):
             mixed = trial.mixing

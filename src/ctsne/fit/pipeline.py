@@ -27,10 +27,7 @@ MANY_SHARE = 0.02
 def features_of(
     matrix: Any, settings: Settings
 ) -> tuple[NDArray[np.floating] | None, Projection | None]:
-    """Return the features in which neighbours are searched, and how new ones get there.
-
-    There are none if only distances are given.
-    """
+    """Return the features to search in, None for distances, and how new ones get there."""
     if settings.metric == "precomputed":
         return None, None
     return projected_features(
@@ -63,10 +60,7 @@ def neighbors_of(
     *,
     lengths: NDArray[np.int64] | None = None,
 ) -> Neighbors:
-    """Search the lists of neighbours in features, distances or a graph.
-
-    They have the lengths that the method wants, or given ones.
-    """
+    """Search the lists in features, distances or a graph, as long as wanted or as given."""
     patterns, wanted = wanted_lists(settings)
     labels, lengths = settings.list_labels, wanted if lengths is None else lengths
     if settings.metric == "precomputed":

@@ -32,6 +32,7 @@ DEFAULT = "X_pca"
 # Of the names of maps in obsm: scanpy looks for it, and cellxgene lists nothing else.
 _PREFIX = "X_"
 CHOSEN_GENES = "highly_variable"
+_Reader = Callable[[Any], Any]
 _BYTES = 8  # per value of a block of rows, at most
 
 
@@ -69,11 +70,9 @@ def is_ours(entry: Any) -> bool:
 
 
 def uns_entry(settings: str) -> dict[str, Any]:
-    """Return the entry of ``uns`` for a map: its settings record, and parameters to look at.
-
-    Only the record is read back. AnnData can hold neither None nor values of different types in
-    one list, and names of groups in a file cannot be every label.
-    """
+    """Return the entry of ``uns`` for a map: its settings record, and parameters to look at."""
+    # Only the record is read back. AnnData can hold neither None nor values of different types in
+    # one list, and names of groups in a file cannot be every label.
     content = json.loads(settings)
     options, source = content["options"], content.get("source")
     shown = {**content["parameters"], "labels": content["labels"]}
@@ -239,14 +238,11 @@ def choose_representation(
     use_rep: str | None = None,
     layer: str | None = None,
     where: str = "adata",
-    read: Callable[[Any], Any] | None = None,
+    read: _Reader | None = None,
 ) -> Dataset:
-    """Return the matrix to embed, by one rule for AnnData objects and .h5ad files.
-
-    By default ``obsm["X_pca"]`` if present, else the ``highly_variable`` genes of ``X``, else all
-    of ``X``. ``where`` names the object in messages; ``read`` gives the matrix of a part of a file,
-    by default in memory.
-    """
+    """Return the matrix to embed, by one rule for AnnData objects and .h5ad files."""
+    # By default obsm["X_pca"] if present, else the highly variable genes of X, else all of X.
+    # ``where`` names the object in messages; ``read`` gives the matrix of a part of a file.
     for name, value in (("use_rep", use_rep), ("layer", layer)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a name in {where}, got {shown(value)}")
@@ -277,7 +273,7 @@ def choose_representation(
     return replace(found, X=found.X[:, chosen], features=features, source=source)
 
 
-def _of_obsm(part: Any, key: str, where: str, read: Callable[[Any], Any]) -> Dataset:
+def _of_obsm(part: Any, key: str, where: str, read: _Reader) -> Dataset:
     values, features = read(part), None
     if hasattr(values, "iloc"):  # a data frame
         features = tuple(str(name) for name in values.columns)
@@ -289,9 +285,7 @@ def _of_obsm(part: Any, key: str, where: str, read: Callable[[Any], Any]) -> Dat
     return Dataset(matrix, features, {}, None, Source("obsm", key, len(features)))
 
 
-def _of_genes(
-    part: Any, var: Any, source: Source, where: str, read: Callable[[Any], Any]
-) -> Dataset:
+def _of_genes(part: Any, var: Any, source: Source, where: str, read: _Reader) -> Dataset:
     matrix = _matrix(read(part), source.place, where)
     width = matrix.shape[1]
     genes = ds.numbered("gene", width) if var is None else tuple(map(str, var.index))

@@ -155,11 +155,9 @@ def checked_sparse(X: Any, path: object) -> Any:
 
 
 def check_numbers(data: Dataset, *, fewest: int = 2) -> Dataset:
-    """Return the data with real, finite features, sparse ones as checked CSR; refuse others.
-
-    Features for a map have single precision if that loses nothing, as in files of other formats.
-    Those of new points are used as they are, so that their places do not depend on each other.
-    """
+    """Return the data with real, finite features, sparse ones as checked CSR; refuse others."""
+    # Features for a map have single precision if that loses nothing, as in files of other formats.
+    # Those of new points are used as they are, so that places do not depend on each other.
     X, path = data.X, data.path
     if X.dtype.kind not in "biuf":
         raise ValueError(f"{path}: the matrix must hold real numbers, got {X.dtype}")
@@ -206,10 +204,8 @@ def matching(patterns: Sequence[str], known: Sequence[str], *, where: str) -> li
 
 
 def first_difference(one: Any, other: Any) -> int | None:
-    """Return the first row in which two columns have different labels, or None.
-
-    Numbers are compared in single precision, because files of some formats hold no more.
-    """
+    """Return the first row in which two columns have different labels, or None."""
+    # Numbers are compared in single precision, because files of some formats hold no more.
     first, second = label_texts(one), label_texts(other)
     rows = np.flatnonzero(first != second)
     return next((int(row) for row in rows if not _close(first[row], second[row])), None)

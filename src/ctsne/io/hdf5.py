@@ -37,10 +37,8 @@ _REMEDY = "if anndata.read_h5ad reads it, write it again with write_h5ad; else i
 
 @contextlib.contextmanager
 def opened(path: Path, mode: str = "r", *, checked: bool = False) -> Iterator[Any]:
-    """Open an .h5ad file with h5py; refuse other files, damaged ones and links to others.
-
-    A file that is ``checked`` was just written, or copied from a file that was opened before.
-    """
+    """Open an .h5ad file with h5py; refuse other files, damaged ones and links to others."""
+    # A file that is ``checked`` was just written, or copied from a file that was opened before.
     h5py = load("h5py")
     load("anndata")
     with contextlib.ExitStack() as stack:
@@ -72,10 +70,8 @@ def _check_file(path: Path, state: tuple[int, ...]) -> None:
 
 
 def _check_heaps(path: Path, length: int) -> None:
-    """Refuse damaged heaps of text, in which HDF5 would loop for ever.
-
-    Data may look like the beginning of one; HDF5 itself refuses a heap that ends outside the file.
-    """
+    """Refuse damaged heaps of text, in which HDF5 would loop for ever."""
+    # Data may look like the beginning of one; HDF5 refuses a heap that ends outside the file.
     start, end = 0, 0
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         while (start := mapped.find(_HEAP, start)) >= 0:

@@ -257,10 +257,8 @@ def _write_h5ad(
     settings: str,
     key: str,
 ) -> None:
-    """Write a map into a copy of the .h5ad that it was made from, or into a new file.
-
-    Another process that writes to the same file waits, and then finds that it has changed.
-    """
+    """Write a map into a copy of the .h5ad that it was made from, or into a new file."""
+    # Another process that writes to the same file waits, and then finds that it has changed.
     copied = paths.suffix_of(dataset.path) == ".h5ad"
     with files.locked_folder(target.parent), replaced_file(target) as temporary:
         if copied:
@@ -308,10 +306,8 @@ def _changed(path: Path) -> ValueError:
 
 
 def _reserve(path: Path, size: int) -> None:
-    """Take space on the disk for what HDF5 will append: it crashes on a full disk.
-
-    What it does not use, it gives back.
-    """
+    """Take space on the disk for what HDF5 will append: it crashes on a full disk."""
+    # What it does not use, it gives back.
     with path.open("ab") as file:
         for start in range(0, size, _MEGABYTE):
             file.write(bytes(min(_MEGABYTE, size - start)))

@@ -280,12 +280,9 @@ class _Source:
 def read_features(
     dataset: Dataset, patterns: Sequence[str] | None, *, layer: str | None = None
 ) -> tuple[dict[str, _Values], list[str]]:
-    """Return the features that match names or patterns, and where they were taken from.
-
-    Genes of an .h5ad are those of ``layer``, or of ``X``; those that it lacks are taken from
-    ``raw``. Other features are the columns that the map is made of. Names of other columns are
-    skipped, because every page shows those.
-    """
+    """Return the features that match names or patterns, and where they were taken from."""
+    # Genes of an .h5ad are those of ``layer``, or of ``X``; those that it lacks are taken from
+    # ``raw``. Names of other columns are skipped, because every page shows those.
     wanted = [pattern for pattern in patterns or () if pattern not in dataset.columns]
     if not wanted:
         return {}, []

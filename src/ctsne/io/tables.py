@@ -99,12 +99,7 @@ def _numbers(frame: Any, features: Sequence[str]) -> Any:
 
 
 def read_table_blocks(
-    path: Path,
-    rows: int,
-    *,
-    features: Sequence[str] | None,
-    labels: Sequence[str],
-    others: bool,
+    path: Path, rows: int, *, features: Sequence[str] | None, labels: Sequence[str], others: bool
 ) -> Iterator[Dataset]:
     """Yield some rows of a parquet file at a time; without ``others``, only the columns named."""
     parquet, pyarrow = load("pyarrow.parquet"), load("pyarrow")
@@ -129,10 +124,7 @@ def read_table_blocks(
 def frame_data(
     frame: Any, *, features: Sequence[str] | None, labels: Collection[str], where: object
 ) -> Dataset:
-    """Return a table as data, with columns whose types do not depend on other rows of its file.
-
-    By default, ``features`` are the numeric columns that are not labels.
-    """
+    """Return a table as data; by default, its numeric columns except labels are features."""
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     known = list(frame.columns)
     notes: list[str] = []
@@ -155,11 +147,9 @@ def frame_data(
 def read_frame(
     path: Path, *, index: str | None = None, as_text: str | None = None, own: str | None = None
 ) -> Any:
-    """Return a table as a data frame; its index holds the row names, if there are any.
-
-    By default these are a stored index or a first column without a name. ``own`` is the first
-    column after the row names of a map written by ctsne, where text such as "NA" is a label.
-    """
+    """Return a table as a data frame; its index holds the row names, if there are any."""
+    # By default these are a stored index or a first column without a name. ``own`` is the first
+    # column after the row names of a map written by ctsne, where text such as "NA" is a label.
     is_text = suffix_of(path) in TEXT_SUFFIXES
     frame = _read_text(path, {index, as_text}, own) if is_text else _read_parquet(path)
     frame.columns = [str(name) for name in frame.columns]

@@ -102,10 +102,8 @@ class Column:
         return text + (f", {self.n_missing} missing" if self.n_missing else "")
 
     def per_label(self, value: float | Mapping[Any, float], *, argument: str) -> _Values:
-        """Spread a number, or a mapping from every label to a number, over the labels.
-
-        A key finds its label by value, or by its text if that is unambiguous (``"1"`` finds ``1``).
-        """
+        """Spread a number, or a mapping from every label to a number, over the labels."""
+        # A key finds its label by value, or by its text if that is unambiguous ("1" finds 1).
         if not isinstance(value, Mapping):
             return np.full(self.n_labels, as_number(value, argument))
         key_of = self._keys_by_code(value, argument)

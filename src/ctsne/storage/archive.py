@@ -40,11 +40,9 @@ _BLOCK = 2**26
 
 
 def write_archive(target: Path, kind: str, tree: Mapping[str, Any]) -> None:
-    """Write a file of this kind, such as a model, whole or not at all; equal ones are equal bytes.
-
-    Arrays of the tree are members of the file, named by their place in it. No link is followed: a
-    link with the name of the target is replaced.
-    """
+    """Write a file of this kind, whole or not at all; equal trees give equal bytes."""
+    # Arrays of the tree are members of the file, named by their place in it. No link is followed: a
+    # link with the name of the target is replaced.
     head = {"format": f"ctsne {kind}", "version": VERSION, "ctsne": version("ctsne")}
     arrays: dict[str, NDArray[Any]] = {}
     text = json.dumps({**head, **_without_arrays(tree, "", arrays)}, allow_nan=False).encode()
@@ -92,10 +90,7 @@ def _new_member(name: str, place: int) -> zipfile.ZipInfo:
 
 
 def read_archive(source: Path, kind: str) -> dict[str, Any]:
-    """Return the tree of a file; verify structure and checksums, the caller checks the content.
-
-    Its arrays are read-only and stay in the file.
-    """
+    """Return the tree of a file, its arrays mapped; callers check the content, this the rest."""
     with reading(source, f"a valid ctsne {kind}"), source.open("rb") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError("it is another kind of file, or its end is missing")

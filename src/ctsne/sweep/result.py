@@ -14,11 +14,7 @@ from numpy.typing import NDArray
 from ctsne._core import page_html
 from ctsne._core.checks import check_path
 from ctsne._core.messages import did_you_mean, value_text
-from ctsne._core.vocabulary import (
-    SUGGESTED_MIXING,
-    chosen_by,
-    mixings_of,
-)
+from ctsne._core.vocabulary import SUGGESTED_MIXING, chosen_by, mixings_of
 from ctsne.fit.summary import with_page
 from ctsne.labels import Labels, join_columns
 from ctsne.labels.columns import UNNAMED

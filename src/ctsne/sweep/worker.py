@@ -21,13 +21,7 @@ from ctsne._core.progress import Progress, Report
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import measure_map, summarize_diagnostics
 from ctsne.evaluate.neighbors import DataNeighbors, search_data
-from ctsne.fit.pipeline import (
-    affinities_of,
-    alignment_of,
-    layout_of,
-    neighbors_of,
-    wanted_lists,
-)
+from ctsne.fit.pipeline import affinities_of, alignment_of, layout_of, neighbors_of, wanted_lists
 from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors
 from ctsne.neighbors.alignment import Alignment
@@ -57,10 +51,7 @@ class SharedLists:
 def shared_neighbors(
     settings: Sequence[Settings], data: DataNeighbors, after_part: Report | None = None
 ) -> list[SharedLists]:
-    """Search once per alignment and choice of columns, for lists that contain those of every map.
-
-    ``after_part`` is called with the share that is done of the first search, usually the only one.
-    """
+    """Search once per alignment and choice of columns, for lists that serve every map."""
     exact = search_data(data, settings[0].n_jobs)  # measures never depend on the recall
     found: dict[str, SharedLists] = {}
     for key, group in _groups(settings).items():
@@ -89,11 +80,9 @@ def lists_for(settings: Settings, shared: SharedLists) -> Neighbors:
 
 
 def _key(settings: Settings) -> str:
-    """Name what settings must have in common to share their lists.
-
-    With several label columns, the strength decides which of them are left out. A map without
-    conditioning merges the two lists of a single column.
-    """
+    """Name what settings must have in common to share their lists."""
+    # With several label columns, the strength decides which of them are left out. A map without
+    # conditioning merges the two lists of a single column.
     labels, names = settings.labels, settings.list_labels and settings.list_labels.names
     names = names if labels is not None and labels.n_columns > 1 else None
     return repr((plain_value(settings.align), names, settings.recall))

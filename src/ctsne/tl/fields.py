@@ -237,11 +237,9 @@ def store_graph(target: Any, name: str, model: Any, features: Features) -> None:
 
 
 def scaled_similarities(affinities: sp.csr_array) -> sp.csr_array:
-    """Divide similarities by the geometric mean of the largest of both points: at most 1.
-
-    Clustering and UMAP expect a weight of about 1 between a cell and its nearest neighbour. A
-    common factor would leave most weights small, because of a few pairs of near duplicates.
-    """
+    """Divide similarities by the geometric mean of the largest of both points: at most 1."""
+    # Clustering and UMAP expect a weight of about 1 between a cell and its nearest neighbour. A
+    # common factor would leave most weights small, because of a few pairs of near duplicates.
     starts, columns = affinities.indptr, affinities.indices
     # No row is empty: each is the mean of a row that sums to one and of others.
     roots = np.sqrt(np.maximum.reduceat(affinities.data, starts[:-1]))
@@ -254,11 +252,9 @@ def scaled_similarities(affinities: sp.csr_array) -> sp.csr_array:
 
 
 def strongest_as_distances(connectivities: sp.csr_array, k: int) -> sp.csr_array:
-    """Return the k strongest connections of each point, as distances of at least 1.
-
-    A connection ``c`` gets the distance ``sqrt(1 - 2 log c)``, so the nearest neighbours are those
-    of the conditioned graph. Distances between features would prefer the same label again.
-    """
+    """Return the k strongest connections c of each point as distances sqrt(1 - 2 log c)."""
+    # So the nearest neighbours are those of the conditioned graph. Distances between features would
+    # prefer the same label again.
     starts = connectivities.indptr
     columns, values = [], []
     for begin, end in _blocks(starts):
