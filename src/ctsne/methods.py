@@ -87,14 +87,8 @@ def _plain(neighbors: Neighbors, settings: Settings) -> Affinities:
 def _revised(neighbors: Neighbors, settings: Settings) -> Affinities:
     from ctsne.affinity import revised_affinities
 
-    return revised_affinities(
-        neighbors,
-        settings.labels,
-        perplexity=settings.perplexity,
-        beta=settings.knob,
-        bandwidth=settings.bandwidth,
-        n_jobs=settings.n_jobs,
-    )
+    how = {"beta": settings.knob, "bandwidth": settings.bandwidth, "n_jobs": settings.n_jobs}
+    return revised_affinities(neighbors, settings.labels, perplexity=settings.perplexity, **how)
 
 
 def _by_strength(neighbors: Neighbors, settings: Settings) -> Affinities:

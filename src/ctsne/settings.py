@@ -217,13 +217,11 @@ def knob_by_column(settings: Settings, labels: Labels) -> Any:
     # left out have the value that conditions nothing.
     values: dict[str, Any] = dict.fromkeys(labels.names, settings.method.no_effect)
     if settings.labels is not None:
-        for (name, column), numbers in zip(
-            settings.labels.by_name.items(), settings.knob, strict=True
-        ):
-            one = len(set(numbers.tolist())) == 1
-            values[name] = (
-                float(numbers[0]) if one else dict(zip(column.names, numbers.tolist(), strict=True))
-            )
+        own = zip(settings.labels.by_name.items(), settings.knob, strict=True)
+        for (name, column), numbers in own:
+            values[name] = dict(zip(column.names, numbers.tolist(), strict=True))
+            if len(set(numbers.tolist())) == 1:
+                values[name] = float(numbers[0])
     return labels.one_or_by_name(list(values.values()))
 
 

@@ -18,7 +18,7 @@ from scipy.special import expit, logsumexp, softmax
 
 from ctsne.affinity.rows import Rows
 from ctsne.affinity.shares import LARGEST_LOG_WEIGHT, filled_shares, log_shares, solve_weight
-from ctsne.affinity.weights import LEAST_MATCHED, Floats, revised_weights
+from ctsne.affinity.weights import LEAST_MATCHED, Floats, PerLabel, revised_weights
 from ctsne.neighbors import Neighbors
 from ctsne.neighbors.lists import product_shares
 from ctsne.neighbors.matching import SMOOTHED
@@ -123,9 +123,7 @@ class RowMaker:
                 break
         return weights
 
-    def rows(
-        self, found: Neighbors, codes: Codes, weights: Sequence[Floats], perplexity: float
-    ) -> NewRows:
+    def rows(self, found: Neighbors, codes: Codes, weights: PerLabel, perplexity: float) -> NewRows:
         """Return the rows of new points with these lists."""
         if not self.columns:  # t-SNE
             rows, target = Rows(found, n_jobs=self.n_jobs), min(perplexity, found.indices.shape[1])
@@ -174,7 +172,7 @@ class RowMaker:
         """Which lists hold points that differ in each column."""
         return differing_lists(self.patterns, len(self.columns))
 
-    def _weighed(self, codes: Codes, matched: Floats, weights: Sequence[Floats]) -> Floats:
+    def _weighed(self, codes: Codes, matched: Floats, weights: PerLabel) -> Floats:
         """Return the log factor of ``joint`` on every list."""
         out = np.zeros((len(codes), len(self.patterns)))
         for c, column in enumerate(self.columns):
@@ -185,7 +183,7 @@ class RowMaker:
         return out
 
     def _log_odds(
-        self, natural: Floats, codes: Codes, matched: Floats, weights: Sequence[Floats], c: int
+        self, natural: Floats, codes: Codes, matched: Floats, weights: PerLabel, c: int
     ) -> Floats:
         """Return the log odds of a difference in a column, without the weight of that column."""
         others = [np.zeros_like(each) if k == c else each for k, each in enumerate(weights)]
@@ -197,7 +195,7 @@ class RowMaker:
             odds = logsumexp(total[:, differs], axis=1) - logsumexp(total[:, ~differs], axis=1)
         return np.clip(np.nan_to_num(odds), -LARGEST_LOG_WEIGHT, LARGEST_LOG_WEIGHT)
 
-    def _balanced(self, natural: Floats, codes: Codes, weights: Sequence[Floats]) -> Floats:
+    def _balanced(self, natural: Floats, codes: Codes, weights: PerLabel) -> Floats:
         shares, knobs = [], self._knobs(codes)
         for c, column in enumerate(self.columns):
             log_odds = self._log_odds(natural, codes, np.ones(codes.shape), weights, c)

@@ -43,7 +43,7 @@ class Rows:
     def similarities(
         self, precisions: Floats, reached: NDArray[np.bool_], *, shares: Floats | None = None
     ) -> tuple[NDArray[np.float32], Diagnostics, Floats]:
-        """Compute rows, diagnostics and shares of the lists, which given shares mix if any."""
+        """Compute rows, diagnostics and shares of lists; given shares mix separate lists."""
         precisions = self._per_list(precisions)
         given = None if shares is None else np.ascontiguousarray(shares)
         rows, perplexity, found, largest, _ = self._native.fill(precisions, given)

@@ -19,14 +19,13 @@ from ctsne.neighbors.alignment import Alignment, choose_alignment
 from ctsne.neighbors.matching import UNMATCHED
 from ctsne.settings import Settings
 
+_Features = NDArray[np.floating] | None  # None if only distances are given
 # Points without counterparts are worth a warning from this number, and this share of their label.
 MANY_UNMATCHED = 20
 MANY_SHARE = 0.02
 
 
-def features_of(
-    matrix: Any, settings: Settings
-) -> tuple[NDArray[np.floating] | None, Projection | None]:
+def features_of(matrix: Any, settings: Settings) -> tuple[_Features, Projection | None]:
     """Return the features to search in, None for distances, and how new ones get there."""
     if settings.metric == "precomputed":
         return None, None
@@ -37,13 +36,8 @@ def features_of(
 
 def alignment_of(features: Any, settings: Settings) -> Alignment:
     """Align the points as requested."""
-    return choose_alignment(
-        features,
-        settings.list_labels,
-        settings.align,
-        metric=settings.metric,
-        n_jobs=settings.n_jobs,
-    )
+    labels, metric, n_jobs = settings.list_labels, settings.metric, settings.n_jobs
+    return choose_alignment(features, labels, settings.align, metric=metric, n_jobs=n_jobs)
 
 
 def wanted_lists(settings: Settings) -> tuple[tuple[int, ...], NDArray[np.int64]]:
@@ -111,19 +105,11 @@ def affinities_of(neighbors: Neighbors, settings: Settings) -> Affinities:
     return settings.effective.method.affinities(neighbors, settings.effective)
 
 
-def layout_of(
-    matrix: sp.csr_array, features: NDArray[np.floating] | None, settings: Settings
-) -> Layout:
+def layout_of(matrix: sp.csr_array, features: _Features, settings: Settings) -> Layout:
     """Return the layout at its start: positions, schedule and conditioning of the map."""
-    start = start_positions(
-        settings.init,
-        settings.n_components,
-        X=features,
-        matrix=matrix,
-        rng=settings.rng,
-        n_jobs=settings.n_jobs,
-    )
-    weights, dof, n_jobs = weights_of(settings), settings.dof, settings.n_jobs
+    init, size, rng, n_jobs = settings.init, settings.n_components, settings.rng, settings.n_jobs
+    start = start_positions(init, size, X=features, matrix=matrix, rng=rng, n_jobs=n_jobs)
+    weights, dof = weights_of(settings), settings.dof
     return Layout(matrix, start, settings.schedule, weights=weights, dof=dof, n_jobs=n_jobs)
 
 

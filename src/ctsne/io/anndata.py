@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ from ctsne._core.checks import check_same_rows, is_sparse
 from ctsne._core.files import require_room
 from ctsne._core.messages import quoted, shown, unknown
 from ctsne.io import dataset as ds
-from ctsne.io.dataset import Dataset, Source
+from ctsne.io.dataset import Dataset, Source, Texts
 from ctsne.io.hdf5 import StoredMatrix, opened, read_element
 from ctsne.labels import JOINT, combine_columns
 
@@ -183,7 +183,7 @@ def labels_of(adata: Any, labels: Any, argument: str = "labels") -> Any:
     return dict(zip(names, _named_columns(adata, names, argument), strict=True))
 
 
-def _named_columns(adata: Any, names: Sequence[str], argument: str) -> list[Any]:
+def _named_columns(adata: Any, names: Texts, argument: str) -> list[Any]:
     for name in names:
         if name not in adata.obs:
             known = [str(column) for column in adata.obs.columns]
@@ -311,12 +311,7 @@ def _matrix(values: Any, place: str, where: str) -> Any:
 
 
 def read_h5ad_blocks(
-    path: Path,
-    rows: int,
-    *,
-    features: Sequence[str] | None,
-    labels: Sequence[str],
-    use_rep: str | None,
+    path: Path, rows: int, *, features: Texts | None, labels: Texts, use_rep: str | None
 ) -> Iterator[Dataset]:
     """Yield some rows at a time; of the genes, only the ``features`` if these are named."""
     with opened(path) as file:
@@ -334,7 +329,7 @@ def read_h5ad_blocks(
             yield data.take(slice(start, min(start + rows, n)))
 
 
-def _places(there: Sequence[str], wanted: Sequence[str], path: Path) -> list[int]:
+def _places(there: Texts, wanted: Texts, path: Path) -> list[int]:
     """Return where genes are in a matrix; refuse those that it lacks or repeats."""
     counts = Counter(there)
     missing = [gene for gene in wanted if counts[gene] != 1]
@@ -346,7 +341,7 @@ def _places(there: Sequence[str], wanted: Sequence[str], path: Path) -> list[int
 
 
 def find_h5ad_data(
-    file: Any, path: Path, labels: Sequence[str], elsewhere: Sequence[str], **choice: Any
+    file: Any, path: Path, labels: Texts, elsewhere: Texts, **choice: Any
 ) -> Dataset:
     """Return the columns of obs with the matrix chosen, which may still be in the file."""
     obs = read_element(file["obs"])

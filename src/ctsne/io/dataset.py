@@ -19,6 +19,7 @@ from ctsne._core.messages import CtsneWarning, label_text, load, quoted, unknown
 from ctsne.labels import combine_columns, encode_column
 
 Names = NDArray[np.str_] | None
+Texts = Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Dataset:
         values = self.X[:, [self.features.index(name)]]
         return np.asarray(values.toarray() if is_sparse(values) else values).ravel()
 
-    def labels(self, names: Sequence[str]) -> Any:
+    def labels(self, names: Texts) -> Any:
         """Return a label column, or the combination of several: ``"a | f"``."""
         if not names:
             raise ValueError("name at least one label column")
@@ -104,11 +105,11 @@ class Dataset:
         columns = [self.column(name) for name in names]
         return columns[0] if len(columns) == 1 else combine_columns(columns)
 
-    def checksum(self, names: Sequence[str] = (), aligned: Any = None) -> str:
+    def checksum(self, names: Texts = (), aligned: Any = None) -> str:
         """Return a checksum of matrix, labels and aligned matrix, the same for every format."""
         return content_checksum(self.X, label_texts(self.labels(names)) if names else None, aligned)
 
-    def select(self, patterns: Sequence[str] | None) -> Dataset:
+    def select(self, patterns: Texts | None) -> Dataset:
         """Return the data with the features that match; all of them without patterns."""
         if patterns is None:
             return self
@@ -136,9 +137,7 @@ def label_texts(column: Any) -> NDArray[np.object_]:
     return np.array([*map(label_text, encoded.names), None], object)[encoded.codes]
 
 
-def check_labels(
-    labels: Sequence[str], columns: Sequence[str], elsewhere: Sequence[str], *, where: str
-) -> None:
+def check_labels(labels: Texts, columns: Texts, elsewhere: Texts, *, where: str) -> None:
     """Refuse labels that are columns neither of the file nor of the label file."""
     known = [*columns, *elsewhere]
     where = f"{where} and the label file" if elsewhere else where
@@ -192,7 +191,7 @@ def numbered(prefix: str, count: int) -> tuple[str, ...]:
     return tuple(f"{prefix}{number}" for number in range(1, count + 1))
 
 
-def matching(patterns: Sequence[str], known: Sequence[str], *, where: str) -> list[str]:
+def matching(patterns: Texts, known: Texts, *, where: str) -> list[str]:
     """Return the names that match, in the order of the file; ``*`` and ``?`` match any text."""
     chosen: set[str] = set()
     for pattern in patterns:

@@ -17,7 +17,7 @@ from ctsne._core.files import file_checksum, reading, require_room
 from ctsne._core.messages import quoted, unknown
 from ctsne.io import dataset as ds
 from ctsne.io.anndata import find_h5ad_data
-from ctsne.io.dataset import Dataset, Source
+from ctsne.io.dataset import Dataset, Source, Texts
 from ctsne.io.hdf5 import StoredMatrix, dense_columns, opened, read_element
 from ctsne.io.paths import TABLE_SUFFIXES, check_input, suffix_of
 from ctsne.io.tables import like_missing, read_frame, read_table, row_names, table_columns
@@ -39,7 +39,7 @@ _NO_PICKLES = "holds Python objects (a pickle), which are not read because they 
 _REMEDY = "save text with .astype(str), numbers with .astype(float)"
 
 
-def read_matrix(path: Path, labels: Sequence[str], elsewhere: Sequence[str]) -> Dataset:
+def read_matrix(path: Path, labels: Texts, elsewhere: Texts) -> Dataset:
     """Read the matrix of a .npy or .npz file, and the columns stored with it."""
     arrays: dict[str, Any] = {}
     pickled: list[str] = []
@@ -131,11 +131,11 @@ def label_array(array: NDArray[Any]) -> NDArray[Any]:
 def read_data(
     path: str | os.PathLike[str],
     *,
-    labels: Sequence[str] = (),
+    labels: Texts = (),
     label_file: str | os.PathLike[str] | None = None,
     use_rep: str | None = None,
     layer: str | None = None,
-    features: Sequence[str] | None = None,
+    features: Texts | None = None,
     index: str | None = None,
     fewest: int = 2,
 ) -> Dataset:
@@ -178,9 +178,7 @@ def read_data(
     return data if extra is None else _joined(data, extra)
 
 
-def _read_label_file(
-    path: str | os.PathLike[str], labels: Sequence[str], index: str | None
-) -> Dataset:
+def _read_label_file(path: str | os.PathLike[str], labels: Texts, index: str | None) -> Dataset:
     """Read the columns of a table; an .npy is the column of the only label."""
     source = check_input(path, LABEL_SUFFIXES)
     sha256 = file_checksum(source)
@@ -278,7 +276,7 @@ class _Source:
 
 
 def read_features(
-    dataset: Dataset, patterns: Sequence[str] | None, *, layer: str | None = None
+    dataset: Dataset, patterns: Texts | None, *, layer: str | None = None
 ) -> tuple[dict[str, _Values], list[str]]:
     """Return the features that match names or patterns, and where they were taken from."""
     # Genes of an .h5ad are those of ``layer``, or of ``X``; those that it lacks are taken from
@@ -299,7 +297,7 @@ def read_features(
 
 
 def _chosen(
-    dataset: Dataset, patterns: Sequence[str], sources: Sequence[_Source]
+    dataset: Dataset, patterns: Texts, sources: Sequence[_Source]
 ) -> tuple[dict[str, _Values], list[str]]:
     chosen: dict[str, int] = {}  # the source of each name, in the order of the command
     for pattern in patterns:

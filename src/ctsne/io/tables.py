@@ -10,7 +10,7 @@ import itertools
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ from ctsne._core.messages import (
     quoted,
     unknown,
 )
-from ctsne.io.dataset import Dataset, Names, Source, check_labels, empty_as_na, matching, storable
+from ctsne.io import dataset as ds
+from ctsne.io.dataset import Dataset, Names, Source, Texts
 from ctsne.io.paths import TEXT_SUFFIXES, suffix_of
 from ctsne.labels import Column
 from ctsne.labels.candidates import label_columns
@@ -58,15 +59,11 @@ _REMEDIES = {";": "save it with commas", "\t": "rename it to .tsv", ",": "rename
 
 
 def read_table(
-    path: Path,
-    labels: Sequence[str],
-    elsewhere: Sequence[str],
-    features: Sequence[str] | None,
-    index: str | None,
+    path: Path, labels: Texts, elsewhere: Texts, features: Texts | None, index: str | None
 ) -> Dataset:
     """Read the numeric columns as the matrix, all others as columns."""
     frame = read_frame(path, index=index)
-    check_labels(labels, [*frame.columns], elsewhere, where=str(path))
+    ds.check_labels(labels, [*frame.columns], elsewhere, where=str(path))
     chosen = None if features is None else _named(frame, labels, features, path)
     data = frame_data(frame, features=chosen, labels=labels, where=path)
     names, called = row_names(frame)
@@ -90,7 +87,7 @@ def read_table(
     )
 
 
-def _numbers(frame: Any, features: Sequence[str]) -> Any:
+def _numbers(frame: Any, features: Texts) -> Any:
     """Return columns of a table as a matrix, in single precision if all of them are."""
     part = frame[list(features)]
     single = len(features) and all(dtype == np.float32 for dtype in part.dtypes)
@@ -99,7 +96,7 @@ def _numbers(frame: Any, features: Sequence[str]) -> Any:
 
 
 def read_table_blocks(
-    path: Path, rows: int, *, features: Sequence[str] | None, labels: Sequence[str], others: bool
+    path: Path, rows: int, *, features: Texts | None, labels: Texts, others: bool
 ) -> Iterator[Dataset]:
     """Yield some rows of a parquet file at a time; without ``others``, only the columns named."""
     parquet, pyarrow = load("pyarrow.parquet"), load("pyarrow")
@@ -114,15 +111,15 @@ def read_table_blocks(
             table.validate(full=True)  # damaged buffers would crash the interpreter
             if len(table):
                 frame = table.to_pandas()
-                check_labels(labels, [*map(str, frame.columns)], (), where=str(path))
+                ds.check_labels(labels, [*map(str, frame.columns)], (), where=str(path))
                 block = frame_data(frame, features=features, labels=labels, where=path)
-                columns = {name: empty_as_na(column) for name, column in block.columns.items()}
+                columns = {name: ds.empty_as_na(column) for name, column in block.columns.items()}
                 features = block.features  # chosen from the first rows
                 yield replace(block, columns=columns, path=path)
 
 
 def frame_data(
-    frame: Any, *, features: Sequence[str] | None, labels: Collection[str], where: object
+    frame: Any, *, features: Texts | None, labels: Collection[str], where: object
 ) -> Dataset:
     """Return a table as data; by default, its numeric columns except labels are features."""
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
@@ -134,7 +131,7 @@ def frame_data(
         if not features:
             found = "; ".join([f"its columns are {quoted(known)}", *map(str, doubts)])
             raise ValueError(f"{where} has no numeric columns to make a map of; {found}")
-    check_labels(features, known, (), where=str(where))
+    ds.check_labels(features, known, (), where=str(where))
     unnamed = isinstance(frame.index, load("pandas").RangeIndex)
     names, called = None if unnamed else frame.index.to_numpy(), frame.index.name
     X, frame = _numbers(frame, features), frame.reset_index(drop=True)
@@ -285,7 +282,7 @@ def _check_header(header: list[str], separator: str, path: Path) -> None:
         raise ValueError(f"{what}; add a line with column names before it")
 
 
-def _check_unique(names: Sequence[str], path: Path) -> None:
+def _check_unique(names: Texts, path: Path) -> None:
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise ValueError(f"{path} has more than one column named {quoted(twice)}; rename them")
@@ -303,13 +300,13 @@ def _example_of_text(column: Any) -> tuple[int, str] | None:
     return row + 1, str(column.iloc[row])
 
 
-def _named(frame: Any, labels: Sequence[str], features: Sequence[str], path: Path) -> list[str]:
+def _named(frame: Any, labels: Texts, features: Texts, path: Path) -> list[str]:
     """Return the columns that match ``features``; refuse labels and text among them."""
     for name in set(labels) & set(features):
         what = f"{name!r:.60} of {path} cannot be both a label and a feature"
         raise ValueError(f"{what}; name it once")
     known = [name for name in frame.columns if name not in labels]
-    chosen = matching(features, known, where=str(path))
+    chosen = ds.matching(features, known, where=str(path))
     for name in chosen:
         if frame[name].dtype.kind not in _NUMERIC:
             row, value = _example_of_text(frame[name]) or (1, str(frame[name].iloc[0]))
@@ -367,7 +364,7 @@ def _identifies_rows(column: Any, name: str) -> str:
     return f"it looks like an identifier. {how}" if unique else ""
 
 
-def _like_labels(frame: Any, names: Sequence[str]) -> list[str]:
+def _like_labels(frame: Any, names: Texts) -> list[str]:
     """Return columns that look like numbered batches or clusters, where features are fractions."""
     whole = {}
     for name in names:
@@ -385,13 +382,13 @@ def _stem(name: str) -> str:
     return name.rstrip("0123456789")
 
 
-def main_features(features: Sequence[str]) -> str | None:
+def main_features(features: Texts) -> str | None:
     """Return the pattern of the largest group of numbered names, such as ``"PC*"``, if any."""
     stem, count = Counter(map(_stem, features)).most_common(1)[0]
     return f"{stem}*" if stem and count >= _RUN else None
 
 
-def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[FeaturesWarning]:
+def _doubtful_features(X: Any, features: Texts) -> Iterator[FeaturesWarning]:
     """Warn of unnumbered columns that are probably a mistake: dominant, or counts."""
     if len(features) < _FEWEST_DOUBTED:
         return
@@ -414,7 +411,7 @@ def _doubtful_features(X: Any, features: Sequence[str]) -> Iterator[FeaturesWarn
         yield FeaturesWarning(text)
 
 
-def folded(names: Sequence[str]) -> str:
+def folded(names: Texts) -> str:
     """Write names as a short list, runs of consecutive numbers by their ends."""
     parts: list[str] = []
     stems = [_stem(name) for name in names]
@@ -451,8 +448,8 @@ def table_columns(frame: Any) -> dict[str, Any]:
             if len(values) and (np.abs(values) < 2**53).all() and (values % 1 == 0).all():
                 column = column.astype("Int64")
         elif load("pandas").api.types.infer_dtype(column) == "mixed":
-            column = storable(column)
-        columns[str(name)] = empty_as_na(column)
+            column = ds.storable(column)
+        columns[str(name)] = ds.empty_as_na(column)
     return columns
 
 

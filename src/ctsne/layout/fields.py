@@ -202,32 +202,15 @@ class Places:
 
     def __init__(self, y: _Singles, fields: Fields, *, exaggeration: float) -> None:
         self._fields, self._exaggeration = fields, exaggeration
-        self._native = _native.PlaceMap(
-            y,
-            fields.grids,
-            fields.nodes,
-            fields.spacing,
-            fields.origin.tolist(),
-            fields.offset,
-            fields.summed,
-            fields.dof,
-            fields.usual,
-        )
+        mesh = fields.grids, fields.nodes, fields.spacing, fields.origin.tolist(), fields.offset
+        self._native = _native.PlaceMap(y, *mesh, fields.summed, fields.dof, fields.usual)
 
     def place(
         self, indices: Codes, rows: _Singles, labels: NDArray[np.integer], *, n_jobs: int
     ) -> _Singles:
         """Return the places of new points; label -1 is for those that feel all points alike."""
         fields = self._fields
-        out, _ = self._native.place(
-            indices,
-            rows,
-            fields.grid_of[labels],
-            fields.share[labels],
-            fields.own[labels],
-            fields.ranges[labels],
-            self._exaggeration,
-            MOST_STEPS,
-            n_jobs,
-        )
+        grids, ranges = fields.grid_of[labels], fields.ranges[labels]
+        felt = grids, fields.share[labels], fields.own[labels], ranges
+        out, _ = self._native.place(indices, rows, *felt, self._exaggeration, MOST_STEPS, n_jobs)
         return out

@@ -20,6 +20,7 @@ from ctsne._core.progress import Report, in_parts, within
 from ctsne.neighbors import points as pts
 from ctsne.neighbors.lists import Neighbors, fill_lists, spread_lengths
 from ctsne.neighbors.patterns import Codes, PatternCounts, Patterns, combinations_of
+from ctsne.neighbors.points import Reals
 
 # Up to this many reference points, scanning all takes no longer than searching cells.
 ALL_UP_TO = 12_000
@@ -82,12 +83,12 @@ class SearchIndex:
 
     def find(
         self,
-        X: NDArray[np.floating],
+        X: Reals,
         codes: Codes,
         *,
         lengths: ArrayLike,
         patterns: Patterns,
-        aligned: NDArray[np.floating] | None = None,
+        aligned: Reals | None = None,
         own: NDArray[np.int64] | None = None,
         n_jobs: int | None = -1,
         after_part: Report | None = None,
@@ -188,9 +189,7 @@ class SearchIndex:
         restore = partial(SearchIndex.from_arrays, aligned=moved, metric=self.metric)
         return restore, (points[0], self.codes, self.arrays())
 
-    def _queries(
-        self, X: NDArray[np.floating], aligned: NDArray[np.floating] | None
-    ) -> list[NDArray[np.floating]]:
+    def _queries(self, X: Reals, aligned: Reals | None) -> list[Reals]:
         """Return queries as the reference points are: their directions, or of the same type."""
         queries = []
         given = [("X", X)] if aligned is None else [("X", X), ("aligned", aligned)]

@@ -13,6 +13,7 @@ from ctsne._core.checks import check_choice, check_directions, check_features
 from ctsne._core.vocabulary import FEATURE_METRICS
 from ctsne.neighbors.patterns import Codes
 
+Reals = NDArray[np.floating]  # in single or double precision
 # Points per cell.
 CELL_SIZE = 128
 # Points whose exact neighbours set the budget, and points that recall is measured on.
@@ -31,13 +32,11 @@ ALL, INSIDE, ACROSS = range(3)
 _SCANNED_AT_ONCE = 512
 
 
-def check_points(
-    X: ArrayLike, aligned: ArrayLike | None, metric: str
-) -> list[NDArray[np.floating]]:
+def check_points(X: ArrayLike, aligned: ArrayLike | None, metric: str) -> list[Reals]:
     """Return checked features, and the aligned points if there are any."""
     cosine = check_choice(metric, "metric", FEATURE_METRICS) == "cosine"
     given = {"X": X} if aligned is None else {"X": X, "aligned": aligned}
-    checked: list[NDArray[np.floating]] = []
+    checked: list[Reals] = []
     for argument, table in given.items():
         points = check_features(table, argument=argument)
         if checked and len(points) != len(checked[0]):
@@ -48,7 +47,7 @@ def check_points(
     return checked
 
 
-def unit_rows(X: NDArray[np.floating]) -> NDArray[np.float64]:
+def unit_rows(X: Reals) -> NDArray[np.float64]:
     """Scale rows to length one, in double precision because near-parallel ones hardly differ."""
     largest = np.abs(X).max(axis=1, keepdims=True)
     scaled = X / largest.astype(np.float64)  # so that squares neither overflow nor vanish
@@ -69,7 +68,7 @@ class Scaling(NamedTuple):
     scale: float
 
 
-def centred_and_scaled(X: NDArray[np.floating]) -> tuple[NDArray[np.float32], Scaling]:
+def centred_and_scaled(X: Reals) -> tuple[NDArray[np.float32], Scaling]:
     """Return float32 data whose digits hold the differences, and how they were scaled."""
     first = X[0].astype(np.float64)
     step = max(1, _NUMBERS_AT_ONCE // X.shape[1])
@@ -125,9 +124,7 @@ def cells_of_all(
 class ReferencePoints:
     """Reference points as one kind of list sees them, divided into cells."""
 
-    def __init__(
-        self, points: NDArray[np.floating], combinations: NDArray[np.int32], table: Codes
-    ) -> None:
+    def __init__(self, points: Reals, combinations: NDArray[np.int32], table: Codes) -> None:
         self.points = points
         self.made: dict[int, tuple[NDArray[np.uint32], NDArray[np.int64]]] = {}
         self._combinations = combinations
@@ -149,15 +146,9 @@ class ReferencePoints:
             if division != ALL:
                 self.made[division] = order, bounds
             points: Any = self.points
+            labels = self._combinations, self._table
             self._cells[division] = _native.QueryCells(
-                points,
-                *self.scaling,
-                order,
-                bounds,
-                self._combinations,
-                self._table,
-                division == INSIDE,
-                n_jobs,
+                points, *self.scaling, order, bounds, *labels, division == INSIDE, n_jobs
             )
         return self._cells[division]
 

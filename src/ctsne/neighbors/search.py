@@ -23,6 +23,7 @@ from ctsne.neighbors import points as pts
 from ctsne.neighbors.index import SearchIndex
 from ctsne.neighbors.lists import Neighbors, Unaligned, fill_lengths
 from ctsne.neighbors.patterns import Patterns
+from ctsne.neighbors.points import Reals
 
 # Up to this many points the exact search is no slower, or takes less than a second.
 EXACT_UP_TO = 30_000
@@ -127,7 +128,7 @@ class _SearchByLabel:
 
     def __init__(
         self,
-        given: list[NDArray[np.floating]],
+        given: list[Reals],
         column: Column | None,
         lengths: NDArray[np.int32],
         patterns: Patterns,

@@ -33,7 +33,7 @@ def start_extended(
     n_iter: int,
     n_jobs: int,
 ) -> tuple[Fit, Labels | None, dict[str, Any], StageLog]:
-    """Return a map of all points, ready to run, their labels, and longer parameters."""
+    """Return a map of all points, ready to run, their labels, and parameters per entry."""
     assert reference.features is not None
     new = new_features(reference, request.matrix, n_jobs)
     features = np.concatenate([reference.features, new.astype(reference.features.dtype)])

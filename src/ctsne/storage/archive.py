@@ -90,7 +90,7 @@ def _new_member(name: str, place: int) -> zipfile.ZipInfo:
 
 
 def read_archive(source: Path, kind: str) -> dict[str, Any]:
-    """Return the tree of a file, its arrays mapped; callers check the content, this the rest."""
+    """Return the tree of a file, checked in form, with mapped arrays; callers check content."""
     with reading(source, f"a valid ctsne {kind}"), source.open("rb") as file:
         if not zipfile.is_zipfile(file):
             raise ValueError("it is another kind of file, or its end is missing")

@@ -266,13 +266,5 @@ def _make(step: Step, watch: Watch) -> SweptMap:
         if knows_labels or "other_share" not in name:
             measures[name] = value
     diagnostics = kept_diagnostics(affinities.diagnostics, know_labels=knows_labels)
-    return SweptMap(
-        step.parameters,
-        layout.embedding,
-        measures,
-        time.perf_counter() - begin,
-        None,
-        diagnostics,
-        alignment.name,
-        alignment.scores,
-    )
+    seconds, how = time.perf_counter() - begin, (alignment.name, alignment.scores)
+    return SweptMap(step.parameters, layout.embedding, measures, seconds, None, diagnostics, *how)

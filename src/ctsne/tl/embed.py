@@ -137,7 +137,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     >>> adata.obsm["X_ctsne"].shape
     (300, 2)
     """
-    arguments = dict(locals())
+    arguments = dict(locals())  # as given, before any of them is replaced
     fields.check_adata(adata)
     name = fields.check_target(adata, key_added, copy=copy, graph=store_graph)
     column = labels_of(adata, labels)
