@@ -22,8 +22,8 @@ from ctsne.fit.fit import Fit
 from ctsne.fit.memory import check_memory
 from ctsne.fit.progress import StageLog
 from ctsne.fit.summary import fitted_html, with_page
-from ctsne.labels import Labels, encode_labels
-from ctsne.labels.columns import given_columns
+from ctsne.labels import Labels, add_numbers, encode_labels
+from ctsne.labels.columns import given_columns, labels_with_numbers
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 from ctsne.placing import place as placing
@@ -93,6 +93,8 @@ class ConditionalTSNE(
     beta_low : float or mapping of label to float, optional
         The same as the paper's beta: the weight of different-label pairs in the map. Its effect
         depends on the number of labels, so prefer ``odds``.
+    numbers_period : float or mapping of column to float, optional
+        The period of circular numbers that are factored out, such as 24 for the hour of the day.
     bandwidth : {"r", "p"}, default="r"
         For ``"revised"``: which similarities have the requested perplexity, the conditioned ones
         (``"r"``) or those before conditioning (``"p"``).
@@ -182,7 +184,9 @@ class ConditionalTSNE(
     (300, 2)
     """
 
-    def fit(self, X: ArrayLike, y: object = None, *, labels: object = None) -> Self:
+    def fit(
+        self, X: ArrayLike, y: object = None, *, labels: object = None, numbers: object = None
+    ) -> Self:
         """Compute the map.
 
         Parameters
@@ -197,6 +201,10 @@ class ConditionalTSNE(
             name to column or a list of columns, are factored out together; columns without names
             are called ``"1"``, ``"2"`` and ``"3"``. The model keeps the name of a single column
             too, to show it.
+        numbers : array-like of shape (n,) or (n, c), mapping or list of columns, optional
+            Numbers to factor out, such as age or depth, None or NaN where missing; with labels,
+            three columns in all. Only their order counts: a number is divided into ten groups by
+            rank. Points of other groups are compared without its trend, unless ``align="none"``.
 
         Returns
         -------
@@ -212,10 +220,10 @@ class ConditionalTSNE(
         (('blue', 'orange'), 0.7)
         """
         matrix = checks.check_data(X)
-        for column in given_columns(labels):
+        for column in (*given_columns(labels), *given_columns(numbers)):
             checks.check_same_rows(X, column)
         checks.check_same_rows(X, self.align, argument="align")
-        known = _encoded(labels, matrix.shape[0])
+        known = _encoded(labels, matrix.shape[0], numbers, self.numbers_period)
         checks.check_names(X)
         validate_data(BaseEstimator(), X, skip_check_array=True)  # refuses odd column names
         given = self.get_params(deep=False)
@@ -243,20 +251,20 @@ class ConditionalTSNE(
         return self
 
     def fit_transform(
-        self, X: ArrayLike, y: object = None, *, labels: object = None
+        self, X: ArrayLike, y: object = None, *, labels: object = None, numbers: object = None
     ) -> NDArray[np.float32]:
         """Compute the map and return it.
 
         Parameters
         ----------
-        X, y, labels
+        X, y, labels, numbers
             As in :meth:`fit`.
 
         Returns
         -------
         ndarray of float32, shape (n, n_components)
         """
-        return self.fit(X, y, labels=labels).embedding_
+        return self.fit(X, y, labels=labels, numbers=numbers).embedding_
 
     def advise(self, *, other: Mapping[str, ArrayLike] | None = None) -> Advice | None:
         """Say which labels stay apart in the map, why, and which change would help.
@@ -334,6 +342,7 @@ class ConditionalTSNE(
         X: ArrayLike,
         labels: object = None,
         *,
+        numbers: object = None,
         aligned: ArrayLike | None = None,
         perplexity: float | None = None,
     ) -> Placement:
@@ -353,6 +362,8 @@ class ConditionalTSNE(
         labels : array-like of shape (m,), optional
             The labels to factor out. Points without a label, or with a missing one, are placed next
             to their nearest points of any label; a label that is not in the map differs from all.
+        numbers : array-like of shape (m,) or (m, c), mapping or list of columns, optional
+            The numbers to factor out, if the map was made with some.
         aligned : array-like, shape (m, d'), optional
             The new points in the representation that ``align`` was in the fit; only if that was
             an array.
@@ -376,6 +387,7 @@ class ConditionalTSNE(
         >>> placed.embedding.shape, bool(placed.far.mean() < 0.02)
         ((100, 2), True)
         """
+        labels = labels_with_numbers(labels, numbers)
         return place_in(self, X, labels, aligned=aligned, perplexity=perplexity)
 
     def transform(
@@ -383,6 +395,7 @@ class ConditionalTSNE(
         X: ArrayLike,
         labels: object = None,
         *,
+        numbers: object = None,
         aligned: ArrayLike | None = None,
         perplexity: float | None = None,
     ) -> NDArray[np.float32]:
@@ -392,20 +405,22 @@ class ConditionalTSNE(
 
         Parameters
         ----------
-        X, labels, aligned, perplexity
+        X, labels, numbers, aligned, perplexity
             As in :meth:`place`.
 
         Returns
         -------
         ndarray of float32, shape (m, n_components)
         """
-        return self.place(X, labels, aligned=aligned, perplexity=perplexity).embedding
+        placed = self.place(X, labels, numbers=numbers, aligned=aligned, perplexity=perplexity)
+        return placed.embedding
 
     def extend(
         self,
         X: ArrayLike,
         labels: object = None,
         *,
+        numbers: object = None,
         aligned: ArrayLike | None = None,
         n_iter: int = 250,
     ) -> Self:
@@ -417,7 +432,7 @@ class ConditionalTSNE(
 
         Parameters
         ----------
-        X, labels, aligned
+        X, labels, numbers, aligned
             As in :meth:`place`.
         n_iter : int, default=250
             Number of iterations.
@@ -448,6 +463,7 @@ class ConditionalTSNE(
                 "of the map, not those between new points; fit a new map, or use place"
             )
         count = checks.check_count(n_iter, "n_iter", low=1)
+        labels = labels_with_numbers(labels, numbers)
         request, n_jobs = self._checked(X, labels, aligned), checks.check_jobs(self.n_jobs)
         reference = self._reference
         placed = placing.place(reference, request, shifts={}, n_jobs=n_jobs)
@@ -571,8 +587,9 @@ class ConditionalTSNE(
         return with_page(page_html(self) if facts else "", f"{facts}{diagram}")
 
 
-def _encoded(labels: Any, n: int) -> Labels | None:
-    return None if labels is None else encode_labels(labels, n=n).without_unused()
+def _encoded(labels: Any, n: int, numbers: Any = None, period: Any = None) -> Labels | None:
+    known = None if labels is None else encode_labels(labels, n=n).without_unused()
+    return add_numbers(known, numbers, n=n, period=period)
 
 
 def place_in(

@@ -18,6 +18,7 @@ from ctsne._core.messages import shown, value_text
 from ctsne._core.vocabulary import BANDWIDTHS, METRICS, STARTS
 from ctsne.affinity import beta_from_odds
 from ctsne.labels import Labels
+from ctsne.labels.columns import check_period
 from ctsne.layout import Schedule
 from ctsne.layout.descent import Callback
 from ctsne.layout.repulsion import check_dof
@@ -47,6 +48,7 @@ class Parameters:
     align: str | ArrayLike | None = None
     odds: GivenNumbers = None
     beta_low: GivenNumbers = None
+    numbers_period: float | Mapping[str, float] | None = None
     bandwidth: str = "r"
     perplexity: float = 30
     metric: str = "euclidean"
@@ -176,6 +178,9 @@ def check_settings(
     mixing = _check_mixing(given, method, labels)
     knobs = _check_knobs(given, labels)
     beta_low = _check_beta_low(given, labels)
+    period = given["numbers_period"]
+    for value in period.values() if isinstance(period, Mapping) else (period,):
+        None if value is None else check_period(value)
     align = check_align(align_value(given), n, metric)
     settings = Settings(
         method=method,

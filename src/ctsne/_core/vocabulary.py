@@ -17,6 +17,8 @@ METRICS = (*FEATURE_METRICS, "precomputed")
 BANDWIDTHS = ("r", "p")
 # In rising order of what they assume about the effect of a label.
 ALIGNMENTS = ("none", "mutual", "local", "mean")
+# The alignment of numbers alone: without their trend.
+TREND = "trend"
 # "auto" picks from these. It leaves out "none", whose score is high where each label has a close
 # relative, and which has found fewer counterparts than "mutual" on all data tried.
 TRIED_ALIGNMENTS = ("mutual", "local", "mean")
@@ -50,7 +52,13 @@ MEASURES: dict[str, Measure] = {
         "mixing of {known}",
         "How far the label factored out is mixed among neighbours in the map, as a share of random "
         "mixing: 0 is not mixed at all, 1 is mixed as random labels would be. Computed as the "
-        "Laplacian score divided by its expected value for random labels.",
+        "Laplacian score divided by its expected value for random labels. Of a number, it is the "
+        "mean difference in ranks between neighbours, as a share of that between random points.",
+    ),
+    "r2": Measure(
+        "R² of {known}",
+        "How well the 15 nearest neighbours in the map predict the rank of a number that was "
+        "factored out: 1 exactly, 0 not at all.",
     ),
     "adjusted_rnx": Measure(
         "neighbours kept",

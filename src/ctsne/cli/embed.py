@@ -111,7 +111,7 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
         with warnings.catch_warnings():
             if options.mixing is None:  # the advice says it
                 warnings.simplefilter("ignore", CounterpartsWarning)
-            model.fit(data.X, labels=data.factored or None)
+            model.fit(data.X, labels=data.labels)
         if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
             raise KeyboardInterrupt
         made = model.get_params(deep=False), dataset, outputs.map
@@ -187,7 +187,7 @@ def _measures(
     if k >= 2:
         neighbors = data_neighbors(
             data.X,
-            data.factored or None,
+            data.labels,
             k=k,
             metric=model.metric,
             pca=model.pca,

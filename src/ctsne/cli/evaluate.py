@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,9 +129,9 @@ def _table(
 
     from ctsne.evaluate import evaluate
 
-    factored = data.factored
     if options.labels:
-        factored = {name: data.column(name) for name in options.labels}
+        data = replace(data, factored={name: data.column(name) for name in options.labels})
+    factored = data.factored
     check_labels(options.labels or list(factored), options.other)
     if options.standard and not factored:
         raise ValueError("--standard needs --labels: the label to factor out, such as the batch")
@@ -140,7 +141,7 @@ def _table(
         evaluate(
             embedding,
             data.X,
-            factored or None,
+            data.labels,
             other=data.hidden(options.other),
             k=k,
             metric=model.metric,

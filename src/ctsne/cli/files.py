@@ -16,7 +16,7 @@ from ctsne._core.messages import DominantFeatureWarning
 from ctsne._core.vocabulary import NO_EFFECT, STARTS
 from ctsne.cli.console import Console
 from ctsne.cli.options import PARAMETERS, settings_of
-from ctsne.labels import JOINT, Column, encode_labels
+from ctsne.labels import JOINT, Column, Labels, add_numbers, encode_labels
 
 if TYPE_CHECKING:
     from ctsne.io import Dataset
@@ -146,6 +146,16 @@ class Data:
     aligned: Any = None  # the representation in which other labels are compared, if one was named
     sampled: int = 0  # the number of all points if these are a sample
     shown: dict[str, Any] = field(default_factory=dict)  # features to colour by on a page
+    numbers: tuple[str, ...] = ()  # which of those factored out are numbers
+    period: Any = None  # of the numbers
+
+    @property
+    def labels(self) -> Labels | None:
+        """The columns to factor out, as they were read."""
+        plain = {name: x for name, x in self.factored.items() if name not in self.numbers}
+        known = encode_labels(plain, argument="--labels") if plain else None
+        numbers = {name: x for name, x in self.factored.items() if name in self.numbers}
+        return add_numbers(known, numbers or None, period=self.period)
 
     @property
     def X(self) -> Any:
@@ -166,7 +176,8 @@ class Data:
         dataset = self.dataset.take(rows)
         if dataset.names is None:  # so that points of a page can be found in the file
             dataset = replace(dataset, names=np.char.add("row ", rows.astype(str)))
-        return Data(dataset, factored, aligned, sampled=n, shown=shown)
+        given = {"dataset": dataset, "factored": factored, "aligned": aligned, "shown": shown}
+        return replace(self, **given, sampled=n)
 
     def column(self, name: str) -> Any:
         """Return a column or feature by name; the combination factored out has a name too."""
@@ -230,11 +241,10 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         if names[0] in dataset.columns:
             what = f"a column {names[0]!r:.60}, the name of the combination of --labels"
             raise ValueError(f"{options.input} has {what}; rename that column")
-    known = {}
-    if factored:
-        encoded = encode_labels(factored, argument="--labels")
-        encoded.refuse_identifiers("--labels")
-        known = encoded.by_name
+    numbers, period = tuple(options.numbers or ()), options.numbers_period
+    known = Data(dataset, factored, numbers=numbers, period=period).labels
+    if known is not None:
+        known.refuse_identifiers("--labels")
     aligned = None
     if options.align_rep is not None:
         _check_align_rep(options, dataset)
@@ -248,7 +258,7 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         f"features: {folded(dataset.features)}" if dataset.source.kind == "table" else "",
         *(f"on the page: {origin}" for origin in origins),
         *dataset.notes,
-        *(_about_missing(column, name) for name, column in known.items()),
+        *(_about_missing(known.by_name[name], name) for name in (known.names if known else ())),
     ]
     for text in filter(None, texts):
         tell(text)
@@ -257,7 +267,7 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         for warning in (*dataset.warnings, counts):
             if str(warning):
                 console.warn(warning, again=isinstance(warning, DominantFeatureWarning))
-    return Data(dataset, factored, aligned, shown=shown)
+    return Data(dataset, factored, aligned, shown=shown, numbers=numbers, period=period)
 
 
 def check_unchanged(

@@ -126,7 +126,13 @@ def parse_options(arguments: list[str]) -> argparse.Namespace:
             hint = suggested(command, COMMANDS) or f"; available: {', '.join(COMMANDS)}"
             parser.error(f"unknown command {command!r}{hint}")
         parser.commands[command].check_names(arguments[arguments.index(command) + 1 :])
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if numbers := getattr(options, "numbers", None):  # the labels are all that is factored out
+        if options.combine:
+            parser.commands[options.command].error("--combine joins labels, not --numbers")
+        labels = options.labels or []
+        options.labels = [*labels, *(name for name in numbers if name not in labels)]
+    return options
 
 
 class Parser(argparse.ArgumentParser):

@@ -194,6 +194,7 @@ _ADVANCED = (
     Parameter("bandwidth", "--bandwidth r|p", one_of(*BANDWIDTHS), "r"),
     Parameter("odds", "--odds X...", per_label),
     Parameter("beta_low", "--beta-low B...", per_label),
+    Parameter("numbers_period", "--numbers-period P...", per_label),
     Parameter("metric", "--metric NAME", one_of(*METRICS), "euclidean"),
     Parameter("recall", "--recall SHARE", number, 0.99),
     Parameter("init", "--init START", one_of(*STARTS, read=npy, or_="a .npy file"), "pca"),
@@ -243,6 +244,8 @@ _HELP = {
     "per label as A=3 B=10",
     "beta_low": "the same in the paper's terms: weight of pairs with different labels, from 1 "
     "(off) down; smaller values mix more",
+    "numbers_period": "period of --numbers that are circular, such as 24 for hours, or hour=24 "
+    "for one of several",
     "metric": "euclidean, cosine, or precomputed if INPUT holds distances",
     "recall": "share of the true neighbours to find; larger values take longer; the search is "
     "approximate above 30,000 points, 1 makes it exact",
@@ -281,10 +284,12 @@ def option(
     )
 
 
-def add_labels(group: Any, *, required: bool = False) -> None:
-    """Add the label to factor out, and the label to look for."""
+def add_labels(group: Any) -> None:
+    """Add the labels and numbers to factor out, and the label to look for."""
     text = "known label to factor out, or up to three of them, each with a strength of its own"
-    option(group, "--labels COLUMN...", text, required=required)
+    option(group, "--labels COLUMN...", text)
+    text = "numbers to factor out, such as age or depth; with --labels at most three columns"
+    option(group, "--numbers COLUMN...", text)
     text = "treat several --labels as one: each combination of their values is a label"
     option(group, "--combine", text)
     text = "labels you hope to see; measured, not used as features; the first decides what is pure"

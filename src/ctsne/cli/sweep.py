@@ -18,6 +18,7 @@ from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions, titles_of
 from ctsne.cli.embed import prepare
 from ctsne.cli.files import check_not_inputs, label_names, make_record, read_input
+from ctsne.cli.info import missing_labels
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import SWEPT, one_of, option, per_column, per_label, settings_of, whole
 from ctsne.methods import METHODS, SWEPT_METHODS, is_used, swept_grid
@@ -67,7 +68,7 @@ examples:
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "INPUT", "file with the data")
-    opt.add_labels(main, required=True)
+    opt.add_labels(main)
     text = "folder for the results; finished maps in it are reused"
     option(main, "-o --output FOLDER", text, required=True)
     add_sweep_options(parser, main)
@@ -111,6 +112,8 @@ def run_sweep(options: argparse.Namespace, console: Console, folder: Path) -> Sw
     from ctsne.sweep import sweep
     from ctsne.sweep.choice import check_targets
 
+    if not options.labels:
+        raise ValueError(missing_labels(options))
     factored = titles_of(label_names(options.labels, options.combine), None)
     check_targets(options.mixing, mixings_of(factored))
     given = read_input(options, console)
@@ -129,7 +132,7 @@ def run_sweep(options: argparse.Namespace, console: Console, folder: Path) -> Sw
     try:
         result = sweep(
             data.X,
-            data.factored,
+            data.labels,
             grid,
             other=data.hidden(options.other),
             estimator=estimator,

@@ -14,7 +14,7 @@ from ctsne._core.messages import load
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD, of_column, split_measure
 from ctsne.affinity.result import Diagnostics
 from ctsne.evaluate import neighbors
-from ctsne.evaluate.mixing import expected_laplacian, knn_accuracy, laplacian
+from ctsne.evaluate.mixing import expected_laplacian, knn_accuracy, laplacian, number_r2
 from ctsne.evaluate.neighbors import DataNeighbors, MapNeighbors
 from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve, rnx_within
 from ctsne.evaluate.sampling import check_k, sample_points
@@ -60,7 +60,7 @@ def measure_map(
         alignment), ``adjusted_jaccard`` and ``laplacian``; with ``other`` also ``other_mixing``,
         ``other_laplacian``, ``other_knn_accuracy`` and ``other_rnx_within``. With several columns
         these are of their combination; ``mixing (donor)`` and ``laplacian (donor)`` are of the
-        column ``donor`` alone, and so for each. With several columns of
+        column ``donor`` alone, and so for each. A number has ``r2`` too. With several columns of
         ``other``, there are only those of each: ``other_mixing (type)``.
         nan if a measure cannot be taken, such as the neighbours kept if ``data`` is a graph.
 
@@ -123,7 +123,10 @@ def _several(columns: Labels | None) -> dict[str, Column]:
 def _label_measures(found: MapNeighbors, column: Column, k: int) -> dict[str, float]:
     """Measure how one label column is mixed."""
     score, random = float(laplacian(found, column, k=k)), expected_laplacian(column)
-    return {"mixing": score / random if random > 0 else float("nan"), "laplacian": score}
+    measures = {"mixing": score / random if random > 0 else float("nan"), "laplacian": score}
+    if column.numbers is not None:
+        measures["r2"] = number_r2(found, column)
+    return measures
 
 
 def evaluate(

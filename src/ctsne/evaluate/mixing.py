@@ -13,6 +13,11 @@ from ctsne.evaluate.neighbors import Map, MapNeighbors, check_map, labelled_neig
 from ctsne.evaluate.sampling import Floats, Indices, divided, in_chunks, mean
 from ctsne.labels import Column, encode_column
 
+# At most about twice as many ranks of a number are compared with each other.
+RANKS = 1000
+# Neighbours that predict a number.
+PREDICTED = 15
+
 
 def laplacian(
     embedding: Map,
@@ -26,7 +31,8 @@ def laplacian(
 ) -> float | Floats:
     """Mean share of different labels among the k nearest neighbours in the map.
 
-    0 means that every neighbourhood has one label. Random labels give `expected_laplacian`.
+    0 means that every neighbourhood has one label. Random labels give `expected_laplacian`. Of a
+    number (:func:`ctsne.labels.encode_number`), it is the mean difference in ranks.
 
     Parameters
     ----------
@@ -55,12 +61,20 @@ def laplacian(
     found, known = labelled_neighbors(embedding, labels, k, sample, random_state, n_jobs)
     codes = known.codes
 
+    def gaps(rows: slice) -> Floats:
+        far = known.rank_gaps(
+            known.ranks[found.points[rows], None], known.ranks[found.indices[rows]]
+        )
+        there = np.isfinite(far)
+        return divided(np.where(there, far, 0).sum(axis=1), there.sum(axis=1))
+
     def shares(rows: slice) -> Floats:
         own, near = codes[found.points[rows], None], codes[found.indices[rows]]
         counted = (near >= 0) & (own >= 0)
         return divided((counted & (near != own)).sum(axis=1), counted.sum(axis=1))
 
-    return in_chunks(shares, len(found.points), found.k, pointwise)
+    measure = shares if known.numbers is None else gaps
+    return in_chunks(measure, len(found.points), found.k, pointwise)
 
 
 def expected_laplacian(labels: object) -> float:
@@ -74,7 +88,8 @@ def expected_laplacian(labels: object) -> float:
     Returns
     -------
     float
-        ``Σ n_l (m - n_l) / (m (m - 1))`` over the m labelled points; nan if m is less than 2.
+        ``Σ n_l (m - n_l) / (m (m - 1))`` over the m labelled points; nan if m is less than 2. Of a
+        number, the mean difference in ranks of two points.
 
     Examples
     --------
@@ -82,9 +97,28 @@ def expected_laplacian(labels: object) -> float:
     >>> round(expected_laplacian(["a", "a", "b", "b"]), 3)
     0.667
     """
-    counts = encode_column(labels).counts.astype(np.float64)
+    column = encode_column(labels)
+    counts = column.counts.astype(np.float64)
     m = counts.sum()
+    if column.numbers is not None and m > 1:
+        return float((counts * expected_shares(column)).sum() / m)
     return float((counts * (m - counts)).sum() / (m * (m - 1))) if m > 1 else float("nan")
+
+
+def expected_shares(column: Column) -> Floats:
+    """Return the Laplacian score of each label that is expected if labels are random."""
+    m = max(2.0, float(column.counts.sum()))
+    if column.numbers is None:
+        return np.asarray((m - column.counts) / (m - 1))
+    known = np.flatnonzero(column.codes >= 0)
+    ranks, codes = column.ranks[known], column.codes[known]
+    # Ranks are the same for equal numbers, so a few of many are enough to stand for all.
+    order = np.argsort(ranks, kind="stable")
+    some = ranks[order[:: max(1, len(order) // RANKS)]]
+    gaps = column.rank_gaps(some[:, None], some).mean(axis=1) * m / (m - 1)
+    of_points = np.interp(ranks, some, gaps)
+    totals = np.bincount(codes, of_points, minlength=column.n_labels)
+    return np.asarray(totals / np.maximum(column.counts, 1))
 
 
 def mixing(embedding: Map, labels: object, *, k: int = NEIGHBORHOOD, n_jobs: int = -1) -> float:
@@ -142,9 +176,7 @@ def mixing_by_label(
     found, known = _default_neighbors(embedding, labels, k, n_jobs)
     shares = np.asarray(laplacian(found, known, k=found.k, pointwise=True))
     codes = known.codes[found.points]
-    # Only labelled neighbours count, so only labelled points are drawn at random.
-    labelled = int(known.counts.sum())
-    random = (labelled - known.counts) / max(labelled - 1, 1)
+    random = expected_shares(known)
     measured: dict[object, float] = {}
     for code in np.unique(codes[codes >= 0]):
         value = mean(shares[codes == code] / random[code]) if random[code] > 0 else np.nan
@@ -206,6 +238,22 @@ def knn_accuracy(
         return np.where((own >= 0) & (winner >= 0), (winner == own).astype(np.float64), np.nan)
 
     return in_chunks(is_right, len(found.points), 4 * found.k, pointwise)
+
+
+def number_r2(found: MapNeighbors, column: Column, k: int = PREDICTED) -> float:
+    """Return R² of the ranks of a number, predicted by the mean of the nearest map neighbours."""
+    ranks = column.ranks[:, None]
+    if column.period is not None:  # as points on a circle
+        angle = 2 * np.pi * ranks
+        ranks = np.hstack([np.cos(angle), np.sin(angle)])
+    near = ranks[found.indices[:, :k]]
+    there = np.isfinite(near[:, :, 0]).sum(axis=1)
+    predicted = np.nansum(near, axis=1) / np.maximum(there, 1)[:, None]
+    own = ranks[found.points]
+    known = np.isfinite(own[:, 0]) & (there > 0)
+    own, predicted = own[known], predicted[known]
+    total = np.square(own - own.mean(axis=0)).sum() if len(own) else 0.0
+    return float(1 - np.square(own - predicted).sum() / total) if total > 0 else float("nan")
 
 
 def _same_label(labels: Indices, weights: Floats) -> Floats:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ctsne._core.messages import label_text
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD, SUGGESTED_MIXING
 from ctsne.evaluate import MapNeighbors, laplacian, map_neighbors, mixing, mixing_by_label
+from ctsne.evaluate.mixing import expected_shares
 from ctsne.fit.mixing import MISSED, fewer_neighbors, sample_settings
 from ctsne.fit.pipeline import affinities_of, layout_of, neighbors_of, without_counterparts
 from ctsne.fit.steps import USUAL_SLOPE
@@ -207,7 +208,7 @@ def _labels_apart(
 ) -> list[Apart]:
     """Return the labels of a column that are mixed less than the target."""
     shares = np.asarray(laplacian(near, column, k=near.k, pointwise=True))
-    random = 1 - column.counts / column.counts.sum()
+    random = expected_shares(column)
     places, found = {label: code for code, label in enumerate(column.names)}, []
     for label, value in mixing_by_label(near, column).items():
         code = places[label]

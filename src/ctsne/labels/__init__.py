@@ -4,8 +4,15 @@
 a single column, such as one to measure a map by.
 """
 
-from ctsne.labels.column import JOINT, Column, combine_columns, encode_column
-from ctsne.labels.columns import MOST_COLUMNS, UNNAMED, Labels, encode_labels, join_columns
+from ctsne.labels.column import JOINT, Column, combine_columns, encode_column, encode_number
+from ctsne.labels.columns import (
+    MOST_COLUMNS,
+    UNNAMED,
+    Labels,
+    add_numbers,
+    encode_labels,
+    join_columns,
+)
 
 __all__ = [
     "JOINT",
@@ -13,8 +20,10 @@ __all__ = [
     "UNNAMED",
     "Column",
     "Labels",
+    "add_numbers",
     "combine_columns",
     "encode_column",
     "encode_labels",
+    "encode_number",
     "join_columns",
 ]

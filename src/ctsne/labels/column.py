@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ _FEW_POINTS = 20
 # Messages spell out this many labels, so that a million of them still give a readable one.
 _SHOWN = 5
 _VALUES = "must hold values such as text, numbers or dates"
+# A number is divided into this many groups by rank, fewer if it has fewer values.
+GROUPS = 10
 
 _Encoded = tuple[NDArray[np.int32], list[object]]
 _Values = NDArray[np.float64]
@@ -37,6 +41,11 @@ class Column:
         The label values as given; the position is the code.
     counts : ndarray of int64, shape (L,)
         Number of points per label.
+    numbers : ndarray of float64, shape (n,), optional
+        Of a number that is factored out: its values, NaN where they are missing. Its labels are
+        groups of about equal size, in the order of the values.
+    period : float, optional
+        Of a number that is circular, such as 24 for hours; its values are below the period.
 
     Examples
     --------
@@ -49,6 +58,8 @@ class Column:
     codes: NDArray[np.int32]
     names: tuple[object, ...]
     counts: NDArray[np.int64]
+    numbers: _Values | None = None
+    period: float | None = None
 
     @property
     def n_points(self) -> int:
@@ -68,17 +79,42 @@ class Column:
     @property
     def is_identifier(self) -> bool:
         """Whether nearly every labelled point has a value of its own: there is nothing to share."""
+        if self.numbers is not None:
+            return False
         labelled, used = int(self.counts.sum()), np.count_nonzero(self.counts)
         alone = np.count_nonzero(self.counts == 1)
         return bool(labelled > _FEW_POINTS and 2 * labelled < 3 * used and 2 * alone > used)
+
+    @cached_property
+    def ranks(self) -> _Values:
+        """Ranks of the numbers from 0 to 1, the same for equal ones; NaN where they are missing."""
+        assert self.numbers is not None
+        values, place, counts = np.unique(self.numbers, return_inverse=True, return_counts=True)
+        counts = counts * np.isfinite(values)
+        ranks = (np.cumsum(counts) - 0.5 * counts) / max(1, counts.sum())
+        return np.where(np.isfinite(self.numbers), ranks[place.reshape(-1)], np.nan)
+
+    def rank_gaps(self, one: NDArray[Any], two: NDArray[Any]) -> _Values:
+        """Return how far ranks are apart, the shorter way round if the number is circular."""
+        gaps: _Values = np.abs(one - two)
+        return gaps if self.period is None else np.minimum(gaps, 1 - gaps)
+
+    def groups_of(self, values: _Values) -> NDArray[np.int32]:
+        """Return the groups of further numbers: those of the nearest known ones, -1 if missing."""
+        assert self.numbers is not None
+        known = [self.numbers[self.codes == code] for code in range(self.n_labels)]
+        edges = [(one.max() + two.min()) / 2 for one, two in pairwise(known)]
+        values = values if self.period is None else values % self.period
+        return np.where(np.isnan(values), -1, np.searchsorted(edges, values)).astype(np.int32)
 
     def take(self, rows: ArrayLike) -> Column:
         """Return the labels of some points; unused labels keep their codes."""
         from ctsne._core.checks import check_rows
 
-        codes = self.codes[check_rows(rows, self.n_points)]
+        rows = check_rows(rows, self.n_points)
+        codes, numbers = self.codes[rows], None if self.numbers is None else self.numbers[rows]
         counts = np.bincount(codes[codes >= 0], minlength=self.n_labels)
-        return Column(codes, self.names, counts.astype(self.counts.dtype))
+        return Column(codes, self.names, counts.astype(self.counts.dtype), numbers, self.period)
 
     def without_unused(self) -> Column:
         """Return the column without labels that no point has."""
@@ -88,10 +124,14 @@ class Column:
         codes = np.full(self.n_labels + 1, -1, np.int32)  # the last is for missing labels
         codes[used] = np.arange(len(used))
         names = tuple(self.names[code] for code in used)
-        return Column(codes[self.codes], names, self.counts[used])
+        return replace(self, codes=codes[self.codes], names=names, counts=self.counts[used])
 
     def describe(self) -> str:
         """Summarize the column: how many labels, counts of the first few, how many are missing."""
+        missing = f", {self.n_missing} missing" if self.n_missing else ""
+        if self.numbers is not None and self.n_labels:
+            low, high = np.nanmin(self.numbers), np.nanmax(self.numbers)
+            return f"a number from {low:g} to {high:g} in {self.n_labels} groups{missing}"
         some = [
             f"{_shortened(label_text(name))}: {count}"
             for name, count in zip(self.names[:_SHOWN], self.counts[:_SHOWN], strict=True)
@@ -99,7 +139,7 @@ class Column:
         some += ["..."] if self.n_labels > _SHOWN else []
         text = f"{self.n_labels} label{'' if self.n_labels == 1 else 's'}"
         text += f" ({', '.join(some)})" if some else ""
-        return text + (f", {self.n_missing} missing" if self.n_missing else "")
+        return text + missing
 
     def per_label(self, value: float | Mapping[Any, float], *, argument: str) -> _Values:
         """Spread a number, or a mapping from every label to a number, over the labels."""
@@ -172,6 +212,65 @@ def encode_column(labels: object, *, n: int | None = None, argument: str = "labe
     codes, names = _encode(column, argument)
     counts = np.bincount(codes[codes >= 0], minlength=len(names)).astype(np.int64)
     return Column(codes, tuple(names), counts)
+
+
+def encode_number(
+    values: object, *, n: int | None = None, period: float | None = None, argument: str = "numbers"
+) -> Column:
+    """Turn a number to factor out into groups of about equal size, in its order.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Numbers, missing ones as in :func:`encode_column`.
+    n, argument
+        As in :func:`encode_column`.
+    period : float, optional
+        Of a circular number: values that differ by it are the same.
+
+    Examples
+    --------
+    >>> from ctsne.labels import encode_number
+    >>> number = encode_number([3.5, 1.0, None, 8.0, 1.0])
+    >>> number.names, number.codes.tolist(), number.counts.tolist()
+    (('1', '3.5', '8'), [1, 0, -1, 2, 0], [2, 1, 1])
+    """
+    values = as_values(encode_column(values, n=n, argument=argument), argument)
+    if period is not None:
+        values = values % period
+    none = np.zeros(0, np.int64)
+    ranks = Column(none.astype(np.int32), (), none, values, period).ranks
+    groups = np.where(np.isnan(ranks), -1.0, np.floor(ranks * GROUPS)).astype(np.int32)
+    used = np.unique(groups[groups >= 0])
+    codes = np.where(groups < 0, -1, np.searchsorted(used, groups)).astype(np.int32)
+    members = [values[codes == code] for code in range(len(used))]
+    counts = np.array([len(own) for own in members], np.int64)
+    names = _range_names([(own.min(), own.max()) for own in members])
+    return Column(codes, names, counts, values, period)
+
+
+def as_values(column: Column, argument: str) -> _Values:
+    """Return the labels of a column as finite numbers, NaN where they are missing."""
+    if column.numbers is not None:
+        return column.numbers
+    try:
+        known = np.array([*map(float, column.names), np.nan])  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        wrong = next((name for name in column.names if not isinstance(name, numbers.Real)), None)
+        raise TypeError(f"{argument} must hold numbers, got {shown(wrong)}") from None
+    if not np.isfinite(known[:-1]).all():
+        raise ValueError(f"{argument} must hold finite numbers, or missing ones, got inf")
+    return np.asarray(known[column.codes])
+
+
+def _range_names(ends: Sequence[tuple[float, float]]) -> tuple[str, ...]:
+    """Name ranges of numbers, with as many digits as tell them apart."""
+    for digits in (4, 7, 17):
+        texts = [(f"{low:.{digits}g}", f"{high:.{digits}g}") for low, high in ends]
+        names = tuple(low if low == high else f"{low} to {high}" for low, high in texts)
+        if len(set(names)) == len(names):
+            break
+    return names if ends else ()
 
 
 def combine_columns(columns: Sequence[Any], *, argument: str = "labels") -> NDArray[np.object_]:

@@ -14,7 +14,9 @@ from ctsne._core.messages import did_you_mean, label_text, quoted, shown
 from ctsne.labels.column import (
     Column,
     as_columns,
+    as_number,
     encode_column,
+    encode_number,
     is_categorical,
     is_polars,
     joint_names,
@@ -24,6 +26,7 @@ from ctsne.labels.column import (
 MOST_COLUMNS = 3
 # The name of a single column that came without one.
 UNNAMED = "label"
+NUMBER = "number"
 _MISSING = "(missing)"
 
 
@@ -74,6 +77,12 @@ class Labels:
     def codes(self) -> NDArray[np.int32]:
         """Codes of all columns, one row per point; -1 where a label is missing."""
         return np.ascontiguousarray(np.stack([column.codes for column in self.columns], axis=1))
+
+    @property
+    def numbers(self) -> dict[str, NDArray[np.float64]]:
+        """The columns that are numbers, by name."""
+        found = {name: column.numbers for name, column in self.by_name.items()}
+        return {name: values for name, values in found.items() if values is not None}
 
     def nested(self) -> tuple[tuple[int, int], ...]:
         """Return the pairs of columns (inner, outer) of which one is nested in the other."""
@@ -214,6 +223,57 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
                 f"in {shown(name)}"
             )
     return join_columns(names, encoded)
+
+
+def add_numbers(
+    labels: Labels | None, numbers: Any, *, n: int | None = None, period: Any = None
+) -> Labels | None:
+    """Return labels with the columns of numbers after them; None if there are neither.
+
+    ``period`` is that of the only number, or a mapping by column.
+    """
+    if numbers is None:
+        return labels
+    given, columns = _columns_of(numbers, n, "numbers")
+    names = tuple(NUMBER if name == UNNAMED else name for name in given)
+    if period is not None and not isinstance(period, Mapping):
+        if len(names) > 1:
+            must = "must be a mapping from a column of numbers to its period"
+            raise ValueError(f"numbers_period {must}, because there are several")
+        period = {names[0]: period}
+    periods = {label_text(name): check_period(value) for name, value in (period or {}).items()}
+    for name in periods:
+        if name not in names:
+            known = f"not one of the numbers ({quoted(names)}){did_you_mean(name, names)}"
+            raise ValueError(f"numbers_period names {shown(name)}, {known}")
+    encoded = [
+        encode_number(
+            column, n=n, period=periods.get(name), argument=f"column {shown(name)} of numbers"
+        )
+        for name, column in zip(names, columns, strict=True)
+    ]
+    before = () if labels is None else labels.names
+    if twice := [name for name in names if name in before or names.count(name) > 1]:
+        raise ValueError(f"labels and numbers have several columns named {shown(twice[0])}")
+    if len(before) + len(names) > MOST_COLUMNS:
+        count = f"{len(before)} label columns and {len(names)} numbers"
+        raise ValueError(f"{count} were given; at most {MOST_COLUMNS} are possible in all")
+    return join_columns([*before, *names], [*(() if labels is None else labels.columns), *encoded])
+
+
+def labels_with_numbers(labels: Any, numbers: Any) -> Any:
+    """Return labels as given, or with numbers after them."""
+    if numbers is None:
+        return labels
+    return add_numbers(None if labels is None else encode_labels(labels), numbers)
+
+
+def check_period(value: Any) -> float:
+    """Return the period of a circular number."""
+    number = as_number(value, "numbers_period", each="number")
+    if number <= 0:
+        raise ValueError(f"numbers_period must be above 0, got {number:g}")
+    return number
 
 
 def join_columns(names: Sequence[str], columns: Sequence[Column]) -> Labels:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ctsne._core.checks import as_numbers, check_choice, check_data, check_directions, is_sparse
-from ctsne._core.vocabulary import ALIGN_CHOICES, TRIED_ALIGNMENTS
+from ctsne._core.vocabulary import ALIGN_CHOICES, TREND, TRIED_ALIGNMENTS
 from ctsne.labels import Column, Labels, join_columns
 from ctsne.neighbors.matching import COUNTERPARTS, SMOOTHED, matched_shares
 from ctsne.neighbors.points import unit_rows
@@ -34,6 +34,8 @@ SCORE_NEIGHBORS = 25
 SCORE_ROWS = 600
 # Of a direction that is the mean of several, less than this is left if they cancel each other.
 NO_DIRECTION = 1e-6
+# The trend of a number is computed at this many ranks, as means with a Gaussian of this width.
+TREND_STEPS, TREND_WIDTH = 200, 0.05
 # If distances differ by a smaller factor, two representations have the same unit.
 SAME_UNIT = 2.0
 
@@ -87,15 +89,34 @@ def choose_alignment(
 ) -> Alignment:
     """Align the points by name, rescale a given representation, or try alignments ("auto").
 
-    Several label columns are aligned by the combinations of their values.
+    First numbers lose their trend, the mean of the points near a point in the number. Then labels
+    are aligned, several columns by the combinations of their values.
     """
     if labels is None or (isinstance(how, str) and how == "none"):
         return Alignment("none", None)
-    column = labels.combined
     if not isinstance(how, str):
-        factor = unit_factor(how, X, column, metric=metric)
+        factor = unit_factor(how, X, labels.combined, metric=metric)
         points = how if factor == 1 else np.asarray(how * factor, how.dtype)
         return Alignment("array", points, factor=factor)
+    numbers = [column for column in labels.columns if column.numbers is not None]
+    if not numbers:
+        return _align_labels(X, labels.combined, how, metric=metric, n_jobs=n_jobs)
+    base = unit_rows(X) if metric == "cosine" else X
+    points, scores = base, {}
+    for column in numbers:
+        points = without_trend(points, column)
+    if metric == "cosine":
+        points = _with_directions(points, base)
+    plain = [place for place, column in enumerate(labels.columns) if column.numbers is None]
+    if plain:
+        known = labels.keep(plain).combined
+        found = _align_labels(points, known, how, metric=metric, n_jobs=n_jobs)
+        points, scores = points if found.points is None else found.points, found.scores
+    return Alignment(TREND, points, scores)
+
+
+def _align_labels(X: Any, column: Column, how: str, *, metric: str, n_jobs: int) -> Alignment:
+    """Align the points of labels by name, or as the best of several alignments."""
     if how != "auto":
         return _align(X, column, how, metric=metric, n_jobs=n_jobs)
     best, scores = Alignment("none", None), {}
@@ -136,10 +157,45 @@ def _align(X: _Points, labels: Column, how: str, *, metric: str, n_jobs: int) ->
         return Alignment(how, moved(points, labels.codes, shifts), shifts=shifts)
     moves = _local_moves(sample, known, shifts, n_jobs)
     places = _moved_locally(points, labels.codes, rows, moves, n_jobs)
-    if metric == "cosine":  # a point between opposite directions has none, so it stays
-        lost = np.abs(places).max(axis=1) < NO_DIRECTION
-        places[lost] = points[lost]
-    return Alignment(how, places)
+    return Alignment(how, _with_directions(places, points) if metric == "cosine" else places)
+
+
+def _with_directions(places: _Points, points: _Points) -> _Points:
+    """Leave points where they are that would be between opposite directions and have none."""
+    lost = np.abs(places).max(axis=1) < NO_DIRECTION
+    return np.where(lost[:, None], points, places)
+
+
+def without_trend(points: _Points, column: Column) -> _Points:
+    """Take from every point the mean of the points near it in a number, but not the overall mean.
+
+    The mean is weighted by a Gaussian of the difference in ranks. Points without a number stay.
+    """
+    known = np.flatnonzero(np.isfinite(column.ranks))
+    if len(known) == 0:
+        return points
+    ranks = column.ranks[known]
+    step = np.minimum((ranks * TREND_STEPS).astype(np.int64), TREND_STEPS - 1)
+    shape = (TREND_STEPS, len(known))
+    members = sp.csr_array((np.ones(len(known)), (step, np.arange(len(known)))), shape=shape)
+    middle = (np.arange(TREND_STEPS) + 0.5) / TREND_STEPS
+    gaps = column.rank_gaps(middle[:, None], middle)
+    # Sparse products, because others depend on the number of threads.
+    weights = sp.csr_array(np.exp(-0.5 * (gaps / TREND_WIDTH) ** 2))
+    own = points[known].astype(np.float64)
+    trend = (weights @ (members @ own)) / (weights @ members.sum(axis=1))[:, None]
+    trend -= own.mean(axis=0)
+    place = ranks * TREND_STEPS - 0.5
+    low = np.floor(place).astype(np.int64)
+    part = (place - low)[:, None]
+    ends = (low, low + 1)
+    if column.period is None:
+        before, after = (trend[np.clip(end, 0, TREND_STEPS - 1)] for end in ends)
+    else:
+        before, after = (trend[end % TREND_STEPS] for end in ends)
+    out = points.astype(np.float64)
+    out[known] -= before + part * (after - before)
+    return np.asarray(out, points.dtype)
 
 
 def shift_to(points: _Floats, known: _Floats, how: str, *, n_jobs: int) -> _Floats:

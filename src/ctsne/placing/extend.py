@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from scipy.spatial import procrustes
 
 from ctsne._core.messages import warn
+from ctsne._core.vocabulary import TREND
 from ctsne.fit.fit import Fit
 from ctsne.fit.memory import check_memory
 from ctsne.fit.progress import StageLog
-from ctsne.labels import Column, Labels, join_columns
+from ctsne.labels import Column, Labels, encode_labels, join_columns
+from ctsne.labels.column import as_values
 from ctsne.placing.place import Placement, new_features
 from ctsne.placing.reference import Reference
-from ctsne.placing.request import Request, check_new_labels
+from ctsne.placing.request import Request, check_new_labels, matching_columns
 from ctsne.settings import check_settings
 
 # Parameters that may have an entry per point or per label.
@@ -46,7 +48,7 @@ def start_extended(
         "n_iter": n_iter,
         "early_exaggeration_iter": 0,
         "init": np.concatenate([reference.embedding, placed.embedding]),
-        "align": _alignment(reference, request),
+        "align": _alignment(reference, request, given["align"]),
         "strength": _for_new_labels(model.strength_, known),
         "beta": _for_new_labels(model.beta_, known),
         "odds": _for_new_labels(given["odds"], known),
@@ -67,11 +69,11 @@ def moved_distance(before: NDArray[np.float32], after: NDArray[np.float32]) -> f
     return float(procrustes(before.astype(np.float64), after.astype(np.float64))[2])
 
 
-def _alignment(reference: Reference, request: Request) -> Any:
+def _alignment(reference: Reference, request: Request, given: Any) -> Any:
     """Return the alignment as a parameter: a representation in the unit in which it is given."""
     alignment = reference.alignment
     if alignment.name != "array":
-        return alignment.name
+        return given if alignment.name == TREND else alignment.name
     assert alignment.points is not None and request.aligned is not None
     return np.concatenate([alignment.points, request.aligned]) / alignment.factor
 
@@ -85,7 +87,15 @@ def _all_labels(known: Labels | None, given: Any, m: int) -> Labels | None:
         codes, names = check_new_labels(given, known, (place,), m)
         every = np.concatenate([column.codes, codes[:, 0]])
         counts = np.bincount(every[every >= 0], minlength=column.n_labels + len(names))
-        columns.append(Column(every, (*column.names, *names), counts.astype(np.int64)))
+        values = None
+        if column.numbers is not None:
+            values = np.full(m, np.nan)
+            if given is not None:
+                new = matching_columns(encode_labels(given, n=m), known)[place]
+                values = as_values(new, "numbers")
+            values = np.concatenate([column.numbers, values])
+        counts = counts.astype(np.int64)
+        columns.append(Column(every, (*column.names, *names), counts, values, column.period))
     return join_columns(known.names, columns)
 
 

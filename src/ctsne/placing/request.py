@@ -14,6 +14,7 @@ from ctsne._core import checks
 from ctsne._core.messages import NoLabelsWarning, label_text, quoted, warn
 from ctsne.affinity.new_rows import Codes
 from ctsne.labels import UNNAMED, Column, Labels, combine_columns, encode_labels
+from ctsne.labels.column import as_values
 from ctsne.labels.columns import given_columns
 from ctsne.placing.build import ReferenceSource
 from ctsne.placing.reference import LARGEST_SHARE, Reference
@@ -114,7 +115,7 @@ def check_new_labels(
     given = None if labels is None else encode_labels(labels, n=m).without_unused()
     if given is None or known is None or not used:
         return np.full((m, len(used)), -1, np.int32), ()
-    columns = _matching(given, known)
+    columns = matching_columns(given, known)
     made = [_codes(columns[place], known.columns[place]) for place in used]
     codes = np.ascontiguousarray(np.stack([codes for codes, _ in made], axis=1))
     return codes, made[0][1] if len(made) == 1 else ()
@@ -138,7 +139,7 @@ def in_order(names: Sequence[str], known: Sequence[str]) -> list[str]:
     return list(known if set(names) == set(known) else names)
 
 
-def _matching(given: Labels, known: Labels) -> tuple[Column, ...]:
+def matching_columns(given: Labels, known: Labels) -> tuple[Column, ...]:
     """Return the columns given in the order of the map's."""
     wanted = f"the model was fitted with {known.n_columns} ({quoted(known.names)})"
     if given.n_columns != known.n_columns:
@@ -153,7 +154,9 @@ def _matching(given: Labels, known: Labels) -> tuple[Column, ...]:
 
 
 def _codes(given: Column, known: Column) -> tuple[Codes, tuple[Any, ...]]:
-    """Find each label by its value, or by its text if that is unambiguous."""
+    """Find each label by its value or, if unambiguous, by its text; a number by its group."""
+    if known.numbers is not None:
+        return known.groups_of(as_values(given, "numbers")), ()
     by_value = {name: code for code, name in enumerate(known.names)}
     by_text: dict[str, list[int]] = {}
     for code, name in enumerate(known.names):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ctsne._core.checks import check_directions, check_jobs, check_path
 from ctsne._core.components import Projection
 from ctsne._core.files import reading
-from ctsne._core.vocabulary import ALIGNMENTS, METRICS
+from ctsne._core.vocabulary import ALIGNMENTS, METRICS, TREND
 from ctsne.affinity.new_rows import FittedColumn
 from ctsne.affinity.result import Diagnostics
 from ctsne.io.paths import MODEL_SUFFIX, check_input, check_output
@@ -69,7 +69,7 @@ _PROJECTION = {
     "axes": Array("float64", "given d"),
 }
 _ALIGNMENT = {
-    "name": {*ALIGNMENTS, "array"},
+    "name": {*ALIGNMENTS, TREND, "array"},
     "points": (None, Array("floating", "n aligned")),
     "shifts": (None, Array("float64", "combinations d")),
     "factor": Number(0),

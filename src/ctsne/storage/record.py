@@ -23,7 +23,7 @@ from ctsne.io.maps import read_settings
 from ctsne.io.paths import MAP_SUFFIXES, MODEL_SUFFIX, check_input, sidecar_of, suffix_of
 from ctsne.labels import Column
 from ctsne.storage.archive import read_archive
-from ctsne.storage.schema import COUNT, TEXT, Array, check, require, strict_json
+from ctsne.storage.schema import COUNT, POSITIVE, TEXT, Array, check, require, strict_json
 
 FORMAT = 1
 _MARK = "ctsne record"
@@ -350,13 +350,27 @@ def labels_from(plain: object) -> tuple[object, ...]:
 
 
 # Label columns of a file.
-COLUMNS = [{"name": str, "labels": [object], "codes": Array("int32", "n", low=-1)}]
+COLUMNS = [
+    {
+        "name": str,
+        "labels": [object],
+        "codes": Array("int32", "n", low=-1),
+        "numbers": (None, Array("float64", "n", gaps=True)),
+        "period": (None, POSITIVE),
+    }
+]
 
 
 def plain_columns(columns: Mapping[str, Column]) -> list[dict[str, Any]]:
     """Return label columns as a file holds them."""
     return [
-        {"name": name, "labels": plain_labels(column.names), "codes": column.codes}
+        {
+            "name": name,
+            "labels": plain_labels(column.names),
+            "codes": column.codes,
+            "numbers": column.numbers,
+            "period": column.period,
+        }
         for name, column in columns.items()
     ]
 
@@ -368,6 +382,10 @@ def columns_from(content: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
         codes, names = entry["codes"], labels_from(entry["labels"])
         require(codes.max(initial=-1) < len(names), "codes of labels", "those of labels", names[:3])
         counts = np.bincount(codes[codes >= 0], minlength=len(names)).astype(np.int64)
-        columns[entry["name"]] = Column(codes, names, counts)
+        numbers, period = entry["numbers"], entry["period"]
+        if numbers is not None:
+            there = np.array_equal(np.isfinite(numbers), codes >= 0) and bool((counts > 0).all())
+            require(there, "numbers", "given for points in groups", names[:3])
+        columns[entry["name"]] = Column(codes, names, counts, numbers, period)
     require(len(columns) == len(content), "label columns", "named differently", list(columns))
     return columns
