@@ -59,6 +59,7 @@ MEASURES: dict[str, Measure] = {
         "R² of {known}",
         "How well the 15 nearest neighbours in the map predict the rank of a number that was "
         "factored out: 1 exactly, 0 not at all.",
+        better=-1,
     ),
     "adjusted_rnx": Measure(
         "neighbours kept",

@@ -16,7 +16,8 @@ from ctsne._core.messages import DominantFeatureWarning
 from ctsne._core.vocabulary import NO_EFFECT, STARTS
 from ctsne.cli.console import Console
 from ctsne.cli.options import PARAMETERS, settings_of
-from ctsne.labels import JOINT, Column, Labels, add_numbers, encode_labels
+from ctsne.labels import JOINT, Column, Labels
+from ctsne.labels.columns import encode_mixed
 
 if TYPE_CHECKING:
     from ctsne.io import Dataset
@@ -152,10 +153,7 @@ class Data:
     @property
     def labels(self) -> Labels | None:
         """The columns to factor out, as they were read."""
-        plain = {name: x for name, x in self.factored.items() if name not in self.numbers}
-        known = encode_labels(plain, argument="--labels") if plain else None
-        numbers = {name: x for name, x in self.factored.items() if name in self.numbers}
-        return add_numbers(known, numbers or None, period=self.period)
+        return encode_mixed(self.factored, self.numbers, period=self.period)
 
     @property
     def X(self) -> Any:
@@ -176,8 +174,9 @@ class Data:
         dataset = self.dataset.take(rows)
         if dataset.names is None:  # so that points of a page can be found in the file
             dataset = replace(dataset, names=np.char.add("row ", rows.astype(str)))
-        given = {"dataset": dataset, "factored": factored, "aligned": aligned, "shown": shown}
-        return replace(self, **given, sampled=n)
+        return replace(
+            self, dataset=dataset, factored=factored, aligned=aligned, sampled=n, shown=shown
+        )
 
     def column(self, name: str) -> Any:
         """Return a column or feature by name; the combination factored out has a name too."""
@@ -258,7 +257,10 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         f"features: {folded(dataset.features)}" if dataset.source.kind == "table" else "",
         *(f"on the page: {origin}" for origin in origins),
         *dataset.notes,
-        *(_about_missing(known.by_name[name], name) for name in (known.names if known else ())),
+        *(
+            _about_missing(column, name)
+            for name, column in (known.by_name if known else {}).items()
+        ),
     ]
     for text in filter(None, texts):
         tell(text)

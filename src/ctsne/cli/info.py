@@ -15,7 +15,7 @@ from ctsne.cli.console import Console, aligned
 from ctsne.cli.files import model_columns, read_file
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import add_key, add_messages
-from ctsne.labels import Column, encode_column
+from ctsne.labels import Column
 from ctsne.labels.candidates import kind_of
 from ctsne.methods import METHODS
 
@@ -142,6 +142,7 @@ def _facts(source: Path, record: Record, key: str) -> tuple[dict[str, str], dict
     from ctsne.evaluate import mixing
     from ctsne.io import read_map
     from ctsne.io.paths import MODEL_SUFFIX, suffix_of
+    from ctsne.labels.columns import encode_mixed
     from ctsne.settings import DEFAULTS
 
     features, given, results = record.features, record.parameters, record.results
@@ -152,7 +153,9 @@ def _facts(source: Path, record: Record, key: str) -> tuple[dict[str, str], dict
     else:
         found = read_map(source, key=key)
         stored = {name: found.columns[name] for name in record.labels if name in found.columns}
-        positions, labels = found.embedding, {x: encode_column(stored[x]) for x in stored}
+        numbers = record.options.get("numbers") or ()
+        known = encode_mixed(stored, numbers, period=given.get("numbers_period"))
+        positions, labels = found.embedding, {} if known is None else known.by_name
     n, dimensions = positions.shape
     mixed = {name: mixing(positions, x) for name, x in labels.items() if n > 3 and x.n_labels > 1}
     method, data = METHODS.get(str(given.get("method"))), record.input("data")

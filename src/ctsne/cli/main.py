@@ -204,7 +204,10 @@ def spell_command(
     first: Sequence[str], values: Mapping[str, Any], *, always: Sequence[str] = ()
 ) -> str:
     """Write a command as one would type it, with options that differ from their default."""
-    words = ["ctsne", *first]
+    words, numbers = ["ctsne", *first], values.get("numbers") or ()
+    if numbers and first[0] != "transform":  # where labels are all that is factored out
+        labels = [name for name in values.get("labels") or () if name not in numbers]
+        values = {**values, "labels": labels or None}
     for action in make_parser().commands[first[0]].options():
         value = values.get(action.dest, action.default)
         if value != action.default or action.dest in always:

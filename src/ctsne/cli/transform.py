@@ -327,6 +327,9 @@ def far_lines(
 def _count_labels(column: Any, own: Column) -> dict[str, Any]:
     """Count points with labels that the model knows, does not know, and without one."""
     new = encode_column(column)
+    if own.numbers is not None:
+        known = new.n_points - new.n_missing
+        return {"known": known, "unseen": 0, "missing": new.n_missing, "unseen labels": []}
     texts = set(map(label_text, own.names))
     unseen = [code for code, name in enumerate(new.names) if label_text(name) not in texts]
     count = int(new.counts[unseen].sum())

@@ -310,7 +310,8 @@ def data_neighbors(
     data = search_data(data, n_jobs)
     if known is None or known.n_labels < 2 or features is None:
         return data
-    moved = choose_alignment(features, encode_labels(known), how, metric=metric, n_jobs=n_jobs)
+    by = columns if columns is not None and columns.numbers else encode_labels(known)
+    moved = choose_alignment(features, by, how, metric=metric, n_jobs=n_jobs)
     return search_data(data, n_jobs, moved)
 
 

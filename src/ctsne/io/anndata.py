@@ -22,7 +22,7 @@ from ctsne._core.messages import quoted, shown, unknown
 from ctsne.io import dataset as ds
 from ctsne.io.dataset import Dataset, Source, Texts
 from ctsne.io.hdf5 import StoredMatrix, opened, read_element
-from ctsne.labels import JOINT, combine_columns
+from ctsne.labels import JOINT, Labels, add_numbers, combine_columns, encode_labels
 
 # Entry of uns[key] with the settings record of a map, by which the map is known as ours.
 RECORD = "record"
@@ -181,6 +181,17 @@ def labels_of(adata: Any, labels: Any, argument: str = "labels") -> Any:
     if twice:
         raise ValueError(f"{argument} names the column {shown(twice[0])} twice; name it once")
     return dict(zip(names, _named_columns(adata, names, argument), strict=True))
+
+
+def factored_out(
+    adata: Any, labels: Any, numbers: Any = None, *, period: Any = None, combine: bool = False
+) -> Labels | None:
+    """Return the labels and numbers to factor out, by the names of columns or as given."""
+    column, n = labels_of(adata, labels), adata.n_obs
+    if combine and isinstance(column, dict):
+        column = combine_columns(list(column.values()))
+    known = None if column is None else encode_labels(column, n=n)
+    return add_numbers(known, labels_of(adata, numbers, "numbers"), n=n, period=period)
 
 
 def _named_columns(adata: Any, names: Texts, argument: str) -> list[Any]:

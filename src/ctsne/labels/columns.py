@@ -268,6 +268,15 @@ def labels_with_numbers(labels: Any, numbers: Any) -> Any:
     return add_numbers(None if labels is None else encode_labels(labels), numbers)
 
 
+def encode_mixed(
+    columns: Mapping[str, Any], numbers: Sequence[str], *, period: Any = None
+) -> Labels | None:
+    """Return columns of which some are numbers, by their names; None if there are none."""
+    plain = {name: column for name, column in columns.items() if name not in numbers}
+    rest = {name: column for name, column in columns.items() if name in numbers}
+    return add_numbers(encode_labels(plain) if plain else None, rest or None, period=period)
+
+
 def check_period(value: Any) -> float:
     """Return the period of a circular number."""
     number = as_number(value, "numbers_period", each="number")

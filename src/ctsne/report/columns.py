@@ -78,7 +78,8 @@ def read_column(name: str, values: Any, *, n: int, as_labels: bool) -> PageColum
     numbers = None if as_labels else _plain_numbers(values)
     if numbers is None or len(numbers) != n or not _is_scale(numbers):
         labels = encode_column(values, n=n, argument=f"columns[{name!r:.60}]")
-        numbers = None if as_labels else _label_numbers(labels)
+        numbers = labels.numbers if labels.numbers is not None else _label_numbers(labels)
+        numbers = None if as_labels else numbers
         if numbers is None:
             return PageColumn(name, labels, colored=as_labels or labels.n_labels <= MOST_LABELS)
     return PageColumn(name, numbers=numbers)

@@ -118,8 +118,9 @@ def read_page(
     maps = [replace(made, advice=advice.get(place, "")) for place, made in enumerate(maps)]
     n, _ = page.shape
     _check_names(names, n, f"the maps have {n} points")
+    numbers = {name for name, column in labels.items() if column.numbers is not None}
     read = [
-        read_column(name, values, n=n, as_labels=name in (*page.known, *page.other))
+        read_column(name, values, n=n, as_labels=name in {*page.known, *page.other} - numbers)
         for name, values in chosen.items()
     ]
     read += [read_feature(*item, n=n) for item in _by_name(features, "features").items()]

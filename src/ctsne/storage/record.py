@@ -213,6 +213,13 @@ def record_of(model: Any) -> Record:
     return Record("ConditionalTSNE", parameters, labels, results=fit_results(model))
 
 
+def recorded_columns(record: Record) -> tuple[list[str] | None, list[str] | None]:
+    """Return the names of the labels and of the numbers that were factored out; None for none."""
+    numbers = record.options.get("numbers") or []
+    labels = [name for name in record.labels if name not in numbers]
+    return labels or None, [name for name in record.labels if name in numbers] or None
+
+
 def fit_results(model: Any) -> dict[str, Any]:
     """Return what a fit has found, for a record."""
     found = {

@@ -28,7 +28,7 @@ from ctsne.evaluate.neighbors import read_labels
 from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.fit.memory import map_memory, require_memory
 from ctsne.fit.pipeline import features_of
-from ctsne.labels import Labels, encode_labels
+from ctsne.labels import Labels, add_numbers, encode_labels
 from ctsne.labels.columns import given_columns
 from ctsne.layout import start_positions
 from ctsne.neighbors.search import is_approximate
@@ -53,6 +53,7 @@ def sweep(
     labels: object,
     grid: Grid | None = None,
     *,
+    numbers: object = None,
     other: object = None,
     estimator: ConditionalTSNE | None = None,
     k: int | None = None,
@@ -67,8 +68,10 @@ def sweep(
     ----------
     X : array-like or sparse matrix, shape (n, d)
         Features; with ``metric="precomputed"`` a full matrix of distances.
-    labels : array-like of shape (n,) or (n, c), mapping of name to column
+    labels : array-like of shape (n,) or (n, c), mapping of name to column, or None
         The label to factor out, or up to three columns; the mixing of each is measured.
+    numbers : array-like of shape (n,) or (n, c), mapping of name to column, optional
+        Numbers to factor out, as in :meth:`ctsne.ConditionalTSNE.fit`.
     grid : mapping or list of mappings, optional
         For every parameter of the estimator to vary, its values or a single one. All combinations
         are computed; of several mappings, those of each. By default t-SNE, ``"joint"`` and the
@@ -107,14 +110,15 @@ def sweep(
     {'strength': 1}
     """
     matrix = check_data(X)
-    for argument, given in (("labels", labels), ("other", other)):
+    for argument, given in (("labels", labels), ("numbers", numbers), ("other", other)):
         for column in given_columns(given):
             check_same_rows(X, column, argument=argument)
     base = _base(estimator, n_jobs, folder is not None)
     n = matrix.shape[0]
-    if labels is None:
+    known = None if labels is None else encode_labels(labels, n=n)
+    known = add_numbers(known, numbers, n=n, period=base["numbers_period"])
+    if known is None:
         raise ValueError("labels must be the labels to factor out; a sweep measures their mixing")
-    known = encode_labels(labels, n=n)
     known.refuse_identifiers()
     hidden = None if other is None else _other_label(other, n, known)
     points = expand_grid(default_grid() if grid is None else grid, base)
@@ -185,7 +189,8 @@ def _map_files(
 ) -> list[Path]:
     """Name the file of each map by everything it depends on, such as the length of lists."""
     names = [(name, column.names) for name, column in labels.by_name.items()]
-    checksum = content_checksum(matrix, labels.codes, repr(names))
+    ranks = [column.ranks for column in labels.columns if column.numbers is not None]
+    checksum = content_checksum(matrix, labels.codes, repr(names), *ranks)
     common = [version("ctsne"), checksum, searched]
     own = [identity({**base, **point.parameters}) for point in points]
     return [map_file(folder, [*common, parameters]) for parameters in own]

@@ -15,8 +15,7 @@ from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import summarize_diagnostics
 from ctsne.fit.progress import StageLog
 from ctsne.fit.summary import point_diagnostics
-from ctsne.io.anndata import column_names, labels_of, map_keys
-from ctsne.labels import encode_labels
+from ctsne.io.anndata import column_names, factored_out, map_keys
 from ctsne.layout.descent import Callback
 from ctsne.methods import METHODS, is_used
 from ctsne.settings import DEFAULTS
@@ -31,6 +30,7 @@ def ctsne(
     adata: AnnData,
     labels: object,
     *,
+    numbers: object = None,
     use_rep: str | None = None,
     n_pcs: int | None = None,
     layer: str | None = None,
@@ -47,6 +47,7 @@ def ctsne(
     align: str | ArrayLike | None = None,
     odds: float | Mapping[Any, float] | None = None,
     beta_low: float | Mapping[Any, float] | None = None,
+    numbers_period: float | Mapping[str, float] | None = None,
     bandwidth: str = "r",
     perplexity: float = 30,
     metric: str = "euclidean",
@@ -76,6 +77,9 @@ def ctsne(
         What to factor out: a column of ``adata.obs``, two or three columns, each with a strength
         (or mixing) of its own if a mapping such as ``strength={"donor": 0.5, "batch": 0.8}`` is
         given, or the labels themselves. Missing labels condition nothing.
+    numbers : str, list of str or array-like of length n_obs, optional
+        Numbers to factor out, such as ``"n_counts"`` or ``"age"``, as in
+        :meth:`ctsne.ConditionalTSNE.fit`; with ``labels``, three columns in all.
     use_rep : str, optional
         The features: a key of ``adata.obsm``, or ``"X"`` for all genes. By default
         ``adata.obsm["X_pca"]`` if present, else the genes of ``X`` that
@@ -104,8 +108,8 @@ def ctsne(
         Metric of the neighbour search; has no effect with ``neighbors_key``.
     init : {"pca", "random", "spectral"} or array of shape (n_obs, n_components), optional
         Start of the map: ``"pca"`` by default, ``"spectral"`` with ``neighbors_key``.
-    random_state, n_components, method, mixing, strength, beta, odds, beta_low, bandwidth, \
-perplexity, recall, n_iter, early_exaggeration, early_exaggeration_iter, exaggeration, \
+    random_state, n_components, method, mixing, strength, beta, odds, beta_low, numbers_period, \
+bandwidth, perplexity, recall, n_iter, early_exaggeration, early_exaggeration_iter, exaggeration, \
 learning_rate, dof, callback, callback_every, n_jobs, verbose
         As in :class:`ctsne.ConditionalTSNE`; ``random_state`` is 0 by default.
 
@@ -140,8 +144,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     arguments = dict(locals())  # as given, before any of them is replaced
     fields.check_adata(adata)
     name = fields.check_target(adata, key_added, copy=copy, graph=store_graph)
-    column = labels_of(adata, labels)
-    known = None if column is None else encode_labels(column, n=adata.n_obs)
+    known = factored_out(adata, labels, numbers, period=numbers_period)
     if neighbors_key is None:
         if metric == "precomputed":
             raise ValueError('for metric="precomputed", name a graph with neighbors_key')
@@ -183,9 +186,13 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
             for parameter, value in parameters.items()
             if is_used(parameter, parameters) and parameter not in NO_EFFECT
         },
-        labels=tuple(column_names(adata, labels)),
+        labels=(*column_names(adata, labels), *column_names(adata, numbers)),
         source=features.source,
-        options={**features.options, **({"align_rep": align} if named else {})},
+        options={
+            **features.options,
+            **({"align_rep": align} if named else {}),
+            **({"numbers": column_names(adata, numbers)} if numbers is not None else {}),
+        },
         results=fit_results(model),
     )
     diagnostics = point_diagnostics(model)

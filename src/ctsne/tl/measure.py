@@ -13,12 +13,19 @@ from ctsne._core.vocabulary import FEATURE_METRICS, MEASURED_POINTS, NEIGHBORHOO
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays
 from ctsne.evaluate.screen import screen as screen_arrays
-from ctsne.io.anndata import graph_fields, labels_of, map_name, map_of, obs_columns
+from ctsne.io.anndata import (
+    factored_out,
+    graph_fields,
+    labels_of,
+    map_name,
+    map_of,
+    obs_columns,
+)
 from ctsne.io.dataset import Source
 from ctsne.io.tables import candidates
 from ctsne.methods import align_value
 from ctsne.settings import DEFAULTS
-from ctsne.storage.record import GivenArray, Record
+from ctsne.storage.record import GivenArray, Record, recorded_columns
 from ctsne.sweep import SweepResult
 from ctsne.sweep import sweep as sweep_arrays
 from ctsne.sweep.grid import Grid
@@ -144,9 +151,12 @@ def evaluate(
     fields.check_adata(adata)
     embedding = map_of(adata, basis)
     record = fields.find_stored_record(adata, basis) or Record("another program", {})
+    numbers = None
     if labels is None and record.labels and set(record.labels) <= set(adata.obs):
-        labels = list(record.labels)
-    known, hidden = labels_of(adata, labels), labels_of(adata, other, "other")
+        labels, numbers = recorded_columns(record)
+    period = record.parameters.get("numbers_period")
+    known = factored_out(adata, labels, numbers, period=period)
+    hidden = labels_of(adata, other, "other")
     neighbors_key = record.options.get("neighbors_key")
     record = _of_features(adata, record)
     if use_rep is None and n_pcs is None and layer is None:
@@ -205,6 +215,7 @@ def sweep(
     labels: object,
     grid: Grid | None = None,
     *,
+    numbers: object = None,
     other: object = None,
     use_rep: str | None = None,
     n_pcs: int | None = None,
@@ -227,6 +238,8 @@ def sweep(
     labels, other : str, list of str or array-like of length n_obs
         The label to factor out and, optional, the label to look for in the maps, as in
         :func:`ctsne.tl.evaluate`.
+    numbers : str, list of str or array-like of length n_obs, optional
+        Numbers to factor out, as in :func:`ctsne.tl.ctsne`.
     grid : mapping or list of mappings, optional
         Parameters of :class:`ctsne.ConditionalTSNE` and their values, as in
         :func:`ctsne.sweep.sweep`; by default t-SNE, ``"joint"`` and the paper's ``"revised"``.
@@ -255,7 +268,9 @@ def sweep(
     >>> tl.ctsne(adata, "batch", perplexity=20, n_iter=300, **best.parameters)
     """
     fields.check_adata(adata)
-    known, hidden = labels_of(adata, labels), labels_of(adata, other, "other")
+    hidden = labels_of(adata, other, "other")
+    period = None if estimator is None else estimator.numbers_period
+    known = factored_out(adata, labels, numbers, period=period)
     features = fields.find_features(adata, use_rep, n_pcs, layer)
     fields.warn_of_counts(features)
     if n_pcs is not None:

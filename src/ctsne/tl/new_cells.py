@@ -11,13 +11,19 @@ from sklearn.utils.validation import check_is_fitted
 from ctsne._core.checks import check_choice
 from ctsne._core.messages import quoted, shown, unknown, warn
 from ctsne.estimator import ConditionalTSNE, model_of_map
-from ctsne.io.anndata import choose_representation, column_names, is_anndata, labels_of, map_of
+from ctsne.io.anndata import (
+    choose_representation,
+    column_names,
+    factored_out,
+    is_anndata,
+    labels_of,
+    map_of,
+)
 from ctsne.io.dataset import Dataset
-from ctsne.labels import combine_columns
 from ctsne.methods import METHODS
 from ctsne.placing.request import in_order, labels_for
 from ctsne.settings import DEFAULTS
-from ctsne.storage.record import GivenArray, Record, record_of
+from ctsne.storage.record import GivenArray, Record, record_of, recorded_columns
 from ctsne.tl import fields
 
 if TYPE_CHECKING:
@@ -168,9 +174,9 @@ def _of_adata(adata: Any, basis: str, n_jobs: int | None) -> _Reference:
     if isinstance(parameters.get("align"), GivenArray):
         parameters["align"] = fields.find_alignment(adata, record.options["align_rep"])
     features = fields.find_stored_features(adata, record)
-    column = labels_of(adata, list(record.labels)) if record.labels else None
-    if isinstance(column, dict) and record.options.get("combine"):
-        column = combine_columns(list(column.values()))
+    labels, numbers = recorded_columns(record)
+    period, combine = record.parameters.get("numbers_period"), bool(record.options.get("combine"))
+    column = factored_out(adata, labels, numbers, period=period, combine=combine)
     if column is None and parameters["method"] != "tsne":
         raise ValueError(f"the labels of the map {basis!r} were given as an array; {_SAVE}")
     model = model_of_map({**parameters, "n_jobs": n_jobs}, features.matrix, column, positions)
