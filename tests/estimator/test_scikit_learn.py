@@ -22,7 +22,9 @@ from .helpers import make
 class LabelledTSNE(ConditionalTSNE):
     """Brings its own labels, so that scikit-learn's checks see conditioned maps too."""
 
-    def fit(self, X: Any, y: object = None, *, labels: object = None) -> Self:
+    def fit(
+        self, X: Any, y: object = None, *, labels: object = None, numbers: object = None
+    ) -> Self:
         shape = np.shape(X)
         return super().fit(X, labels=np.arange(shape[0]) % 2 if shape else None)
 
