@@ -34,6 +34,7 @@ LATER = (
     "held_out",
     "reference_embedding",
     "columns",
+    "numbers_out",
 )
 
 

@@ -43,5 +43,5 @@ def test_a_sweep_of_numbers_alone(blood: Any) -> None:
         progress=False,
     )
     assert result.labels.names == ("n_counts",) and result.suggest().map in result.maps
-    with pytest.raises(ValueError, match="numbers.*n_count"):
+    with pytest.raises(ValueError, match=r"numbers.*n_count"):
         ctsne.tl.ctsne(blood, "phase", numbers="n_count", **QUICK)
