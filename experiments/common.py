@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne import ConditionalTSNE
 from ctsne.layout import start_positions
-from ctsne.sweep import sweep
+from ctsne.sweep import SweptMap, sweep
 
 # The same for every dataset and method: nothing is tuned.
 PERPLEXITY = 30
@@ -107,11 +107,11 @@ def load_paper() -> Data:
     )
 
 
-def load_authors(file: str) -> pd.DataFrame:
-    """Load the synthetic rows of one of the authors' tables, with the names of LINES."""
+def load_authors(file: str, dataset: str = "synthetic") -> pd.DataFrame:
+    """Load the rows of one dataset in the authors' tables, with the names of LINES."""
     exact = {"beta": float}  # compared with, so to the last bit
     table = pd.read_csv(reference_folder() / file, keep_default_na=False, converters=exact)
-    table = table[table["dataset"] == "synthetic"]
+    table = table[table["dataset"] == dataset]
     line = (table["method"] + " " + table["bandwidth"]).str.strip()
     return table.assign(line=line).reset_index(drop=True)
 
@@ -159,17 +159,24 @@ def sweep_lines(
     lines: Mapping[str, Any],
     *,
     make_start: Callable[[ArrayLike, int], NDArray[np.float64]] = start,
-) -> tuple[pd.DataFrame, list[NDArray[np.float32] | None]]:
+    seeds: Iterable[int] = SEEDS,
+    perplexity: float = PERPLEXITY,
+    n_iter: int = N_ITER,
+    k: int = K,
+    folder: Path | None = None,
+) -> tuple[pd.DataFrame, list[SweptMap]]:
     """Map the data with every setting of some lines, for all seeds; settings share starts.
 
     The table has one row per map: ``line``, ``seed``, ``setting`` (the number that changes along
-    the line, NaN if none does), then the columns of `sweep`. The maps are in its order.
+    the line, NaN if none does), then the columns of `sweep`. The maps are in its order. Finished
+    maps are kept in ``folder``.
     """
-    parts, embeddings = [], []
-    for seed in SEEDS:
+    parts: list[pd.DataFrame] = []
+    maps: list[SweptMap] = []
+    for seed in seeds:
         estimator = ConditionalTSNE(
-            perplexity=PERPLEXITY,
-            n_iter=N_ITER,
+            perplexity=perplexity,
+            n_iter=n_iter,
             learning_rate=paper_rate(len(data.X)),
             init=make_start(data.X, seed),
             random_state=seed,
@@ -181,8 +188,9 @@ def sweep_lines(
                 grid,
                 other=data.hidden,
                 estimator=estimator,
-                k=K,
+                k=k,
                 sample=None,
+                folder=folder,
                 progress=False,
             )
             failed = [swept.error for swept in result.maps if swept.error]
@@ -191,10 +199,10 @@ def sweep_lines(
             changing = next((key for key, value in grid.items() if isinstance(value, list)), None)
             settings = [swept.parameters.get(changing, np.nan) for swept in result.maps]
             parts.append(result.table.assign(line=name, seed=seed, setting=settings))
-            embeddings += [swept.embedding for swept in result.maps]
+            maps += result.maps
     table = pd.concat(parts, ignore_index=True)
     first = ["line", "seed", "setting"]
-    return table[[*first, *table.columns.difference(first, sort=False)]], embeddings
+    return table[[*first, *table.columns.difference(first, sort=False)]], maps
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -241,6 +249,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
         return "| " + " | ".join(padded) + " |"
 
     return "\n".join([line(cells[0]), line(rule), *map(line, cells[1:])])
+
+
+def checked(claims: Iterable[tuple[str, bool, str]]) -> str:
+    """Format the paper's statements, whether each holds here, and why."""
+    rows = [[text, "yes" if holds else "**no**", why] for text, holds, why in claims]
+    return table(["the paper", "here", "because"], rows)
 
 
 def _is_numeric(cell: str) -> bool:

@@ -44,7 +44,7 @@ def run(output: Path) -> None:
         data, {RANDOM: GRIDS[COMMON]}, make_start=common.random_start
     )
     measured = pd.concat([same_start, from_random], ignore_index=True)
-    maps = [*same_maps, *random_maps]
+    maps = [swept.embedding for swept in (*same_maps, *random_maps)]
 
     first = {line: maps[measured.index[(measured["line"] == line)][0]] for line in AUTHORS}
     titles = {TSNE: "a  ", RANDOM: "b  ", COMMON: "b' ", REVISED: "c  "}
@@ -55,8 +55,8 @@ def run(output: Path) -> None:
 
     axes = pl.maps(
         {
-            f"seed {seed}: {common.number(row)} wrong": positions
-            for seed, row, positions in zip(
+            f"seed {seed}: {common.number(row)} wrong": swept.embedding
+            for seed, row, swept in zip(
                 from_random["seed"], from_random["other_laplacian"], random_maps, strict=True
             )
         },

@@ -187,7 +187,6 @@ def _verdict(measured: pd.DataFrame) -> str:
             f"means; between seeds up to {_three(largest.max())}",
         ),
     ]
-    rows = [[text, "yes" if holds else "**no**", why] for text, holds, why in claims]
     start = measured[
         (measured["start"] == COMMON)
         & (measured["variant"] == ALL)
@@ -197,7 +196,7 @@ def _verdict(measured: pd.DataFrame) -> str:
         [
             "**The paper's statements, checked** (random starts, as in the paper; three numbers "
             "are differences of R_NX, Laplacian known and hidden):",
-            common.table(["the paper", "here", "because"], rows),
+            common.checked(claims),
             "**What the paper does not say**: the random start causes the arbitrary overlap in "
             "(a). From principal components, with all neighbours, the share of neighbours with the "
             f"wrong shape is {common.number(start['hidden'])} instead of "

@@ -9,9 +9,10 @@ from typing import Any
 import common
 import numpy as np
 import pandas as pd
+from authors import at, compare, curve_table, full_tables, summary
 from figure5_claims import check_claims, compare_at_equal_mixing
 from figure5_pictures import draw_curves, draw_scores, draw_trade_offs
-from figure5_setup import ALIKE, AUTHORS, CLUSTER, COMMON, LINES, MEASURES, RANDOM, SPREAD
+from figure5_setup import ALIKE, AUTHORS, CLUSTER, CURVE_BETA, LINES, MEASURES, RANDOM
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
@@ -26,12 +27,13 @@ def run(output: Path) -> None:
         data, {RANDOM: grids.pop(RANDOM)}, make_start=common.random_start
     )
     scores, maps = common.sweep_lines(data, grids)
-    scores, maps = pd.concat([scores, from_random], ignore_index=True), [*maps, *random_maps]
+    scores = pd.concat([scores, from_random], ignore_index=True)
+    embeddings = [swept.embedding for swept in (*maps, *random_maps)]
     kept = ["line", "seed", "setting", *MEASURES, "adjusted_jaccard", "kl_divergence", "seconds"]
     scores[kept].to_csv(output / "figure5.csv", index=False, float_format="%.5g")
     authors = common.load_authors("authors_results.csv")
-    compared = _compare(scores, authors)
-    curves = _curves(data, scores, maps)
+    compared = compare(scores, authors)
+    curves = _curves(data, scores, embeddings)
     curves.to_csv(output / "figure5_curves.csv", index=False, float_format="%.5g")
 
     random = expected_laplacian(data.known)
@@ -66,16 +68,16 @@ def run(output: Path) -> None:
             dpi=80,
         ),
         "### Next to the authors' values",
-        _summary(compared),
+        summary(compared),
         _systematic(compared),
         f"All cells; ours is the mean of {len(common.SEEDS)} seeds ± half their range:",
-        *_full_tables(compared),
+        *full_tables(compared),
         "### Curves over neighbourhood sizes",
         _curve_summary(curves),
         common.picture(
             output,
             "figure5_curves",
-            draw_curves(curves),
+            draw_curves(curves, CURVE_BETA),
             "Scores over k, ours and the authors'",
             dpi=75,
         ),
@@ -85,65 +87,6 @@ def run(output: Path) -> None:
         compare_at_equal_mixing(scores, random),
         "Every map's scores: [figure5.csv](figure5.csv); the curves: "
         "[figure5_curves.csv](figure5_curves.csv).",
-    )
-
-
-def _compare(scores: pd.DataFrame, authors: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per cell of the authors' table and line of ours to compare."""
-    rows = []
-    for line, theirs in AUTHORS.items():
-        spread = SPREAD[theirs.split()[0]]
-        for _, cell in authors[authors["line"] == theirs].iterrows():
-            ours = scores[_at(scores, line, cell["beta"])]
-            for measure, (column, _) in MEASURES.items():
-                difference = ours[measure].mean() - cell[column]
-                rows.append(
-                    {
-                        "line": line,
-                        "beta": cell["beta"],
-                        "measure": measure,
-                        "authors": cell[column],
-                        "ours": ours[measure].to_numpy(),
-                        "difference": difference,
-                        "within": abs(difference) <= spread[measure],
-                    }
-                )
-    return pd.DataFrame(rows)
-
-
-def _at(scores: pd.DataFrame, line: str, beta: float) -> pd.Series:
-    """Return which rows have this setting."""
-    return (scores["line"] == line) & (scores["setting"] == beta)
-
-
-def _summary(compared: pd.DataFrame) -> str:
-    rows = []
-    for line in AUTHORS:
-        row = [line]
-        for measure in MEASURES:
-            cells = compared[(compared["line"] == line) & (compared["measure"] == measure)]
-            worst = cells.loc[cells["difference"].abs().idxmax()]
-            row += [
-                f"{cells['within'].sum()} of {len(cells)}",
-                f"{common.difference(worst['difference'], 0)} at {worst['beta']:g}",
-            ]
-        rows.append(row)
-    header = ["line"]
-    for _, name in MEASURES.values():
-        header += [f"{name}: within", "largest difference"]
-    fair = compared[compared["line"] != COMMON]
-    outside = fair[~fair["within"]]
-    return "\n\n".join(
-        [
-            "A cell is one β and one score. It is *within* if the mean of our seeds differs from "
-            "the authors' single run by no more than their own runs differ by seed: "
-            f"{_spread_text('revised')} for the revised method, {_spread_text('original')} for the "
-            "original.",
-            common.table(header, rows),
-            "With starts like the authors' (without the common start), "
-            f"{len(fair) - len(outside)} of {len(fair)} cells are within, {len(outside)} outside. "
-            + _outside_text(outside),
-        ]
     )
 
 
@@ -184,54 +127,6 @@ def _systematic(compared: pd.DataFrame) -> str:
     )
 
 
-def _spread_text(method: str) -> str:
-    spread = SPREAD[method]
-    return (
-        f"{common.number(spread['adjusted_rnx'])} in R_NX and "
-        f"{common.number(spread['laplacian'])} in the Laplacians"
-    )
-
-
-def _outside_text(outside: pd.DataFrame) -> str:
-    parts = [
-        f"{line}, {MEASURES[measure][1]}: "
-        + ", ".join(
-            f"{common.difference(cell.difference, 0)} at β = {cell.beta:g}"
-            for cell in cells.itertuples()
-        )
-        for (line, measure), cells in outside.groupby(["line", "measure"], sort=False)
-    ]
-    return "**Outside:** " + "; ".join(parts) + "." if parts else ""
-
-
-def _full_tables(compared: pd.DataFrame) -> list[str]:
-    """Return all cells, as one folded table per line."""
-    header = ["β"]
-    for _, name in MEASURES.values():
-        header += [f"{name}: authors", "ours", "difference"]
-    parts = []
-    for line, cells in compared.groupby("line", sort=False):
-        rows = []
-        for beta, row_cells in cells.groupby("beta", sort=False):
-            row = [f"{beta:g}"]
-            for cell in row_cells.itertuples():
-                row += [
-                    common.number(cell.authors),
-                    common.mean_and_spread(cell.ours),
-                    common.difference(cell.difference, 0),
-                ]
-            outside = [
-                MEASURES[measure][1] for measure in row_cells["measure"][~row_cells["within"]]
-            ]
-            rows.append([*row, "not " + ", ".join(outside) if outside else "all"])
-        parts.append(
-            f"<details><summary>{line}: every β</summary>\n\n"
-            + common.table([*header, "within"], rows)
-            + "\n\n</details>"
-        )
-    return parts
-
-
 def _curves(
     data: common.Data, scores: pd.DataFrame, maps: list[NDArray[np.float32] | None]
 ) -> pd.DataFrame:
@@ -243,7 +138,7 @@ def _curves(
     parts = []
     for line, theirs in ALIKE.items():
         for beta, cells in authors[authors["line"] == theirs].groupby("beta", sort=False):
-            rows = scores.index[_at(scores, line, beta)]
+            rows = scores.index[at(scores, line, beta)]
             measured = [
                 (
                     rnx_curve(maps[row], data.X, data.known, k=sizes).value,
@@ -275,21 +170,6 @@ def laplacian_curve(
 
 
 def _curve_summary(curves: pd.DataFrame) -> str:
-    rows: list[list[Any]] = []
-    for line, part in curves.groupby("line", sort=False):
-        row = [line]
-        for measure in MEASURES:
-            difference = part[measure] - part[f"authors_{measure}"]
-            worst = part.loc[difference.abs().idxmax()]
-            row += [
-                common.number(difference.abs().mean()),
-                f"{common.difference(worst[measure], worst[f'authors_{measure}'])} "
-                f"at k = {worst['k']}, β = {worst['beta']:g}",
-            ]
-        rows.append(row)
-    header = ["line"]
-    for _, name in MEASURES.values():
-        header += [f"{name}: mean difference", "largest"]
     sizes = curves["k"].unique()
     small = curves[curves["k"] <= CLUSTER]
     largest = [
@@ -300,7 +180,7 @@ def _curve_summary(curves: pd.DataFrame) -> str:
         [
             f"The mean of our curves against the authors' at all their β and {len(sizes)} sizes "
             f"from k = {sizes.min()} to {sizes.max()}:",
-            common.table(header, rows),
+            curve_table(curves),
             "Beyond a cluster of one colour and shape (200 or 300 points), the scores describe how "
             "clusters lie relative to each other, which differs between starts. Up to k = "
             f"{small['k'].max()} the largest differences in R_NX are: {', '.join(largest)}.",

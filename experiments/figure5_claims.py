@@ -69,8 +69,7 @@ def check_claims(means: pd.DataFrame, random: float) -> str:
                     f"{len(gains)} levels that both reach",
                 )
             )
-    rows = [[text, "yes" if holds else "**no**", why] for text, holds, why in claims]
-    return common.table(["the paper", "here", "because"], rows)
+    return common.checked(claims)
 
 
 def compare_at_equal_mixing(scores: pd.DataFrame, random: float) -> str:

@@ -1,17 +1,23 @@
-"""Draw the pictures of Figure 5."""
+"""Draw scores, trade-offs and curves next to the authors': Figure 5 and those of the cells."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from figure5_setup import ALIKE, AUTHORS, CURVE_BETA, MEASURES
+from figure5_setup import ALIKE, AUTHORS, MEASURES
 
 from ctsne import pl
 
 
-def draw_scores(scores: pd.DataFrame, authors: pd.DataFrame, random: float) -> Any:
+def draw_scores(
+    scores: pd.DataFrame,
+    authors: pd.DataFrame,
+    random: float,
+    over_strength: Sequence[str] = ("balanced", "joint"),
+) -> Any:
     """Draw the scores over beta, one row of panels per line of the authors, then over strength."""
     from matplotlib import pyplot as plt
 
@@ -33,7 +39,7 @@ def draw_scores(scores: pd.DataFrame, authors: pd.DataFrame, random: float) -> A
             )
         row[0].set_title(line, loc="left", fontweight="bold")
     for ax, (measure, (_, title)) in zip(axes[-1], MEASURES.items(), strict=True):
-        pairs = {name: _by_setting(scores, name, measure) for name in ("balanced", "joint")}
+        pairs = {name: _by_setting(scores, name, measure) for name in over_strength}
         strengths, values = ({name: pair[i] for name, pair in pairs.items()} for i in (0, 1))
         pl.measures(
             strengths,
@@ -43,7 +49,7 @@ def draw_scores(scores: pd.DataFrame, authors: pd.DataFrame, random: float) -> A
             ylabel=title,
             ax=ax,
         )
-    axes[-1, 0].set_title("balanced and joint", loc="left", fontweight="bold")
+    axes[-1, 0].set_title(" and ".join(over_strength), loc="left", fontweight="bold")
     _finish(figure, axes)
     return figure
 
@@ -70,20 +76,20 @@ def draw_trade_offs(means: pd.DataFrame, authors: pd.DataFrame) -> Any:
     return figure
 
 
-def draw_curves(curves: pd.DataFrame) -> Any:
-    """Draw the scores over neighbourhood sizes."""
+def draw_curves(curves: pd.DataFrame, beta: float) -> Any:
+    """Draw the scores over neighbourhood sizes at one beta."""
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(
         len(MEASURES), len(ALIKE), figsize=(13, 8.4), sharex=True, sharey="row"
     )
     for column, line in zip(axes.T, ALIKE, strict=True):
-        rows = curves[(curves["line"] == line) & (curves["beta"] == CURVE_BETA)]
+        rows = curves[(curves["line"] == line) & (curves["beta"] == beta)]
         for ax, (measure, (_, title)) in zip(column, MEASURES.items(), strict=True):
             values = {"authors": rows[f"authors_{measure}"], "ours": rows[measure]}
             pl.measures(rows["k"], values, xlabel="k", ylabel=title, ax=ax)
             ax.set_xscale("log")
-        column[0].set_title(f"{line}, β = {CURVE_BETA:g}", loc="left", fontweight="bold")
+        column[0].set_title(f"{line}, β = {beta:g}", loc="left", fontweight="bold")
     _finish(figure, axes)
     return figure
 
@@ -97,7 +103,7 @@ def _by_setting(scores: pd.DataFrame, line: str, measure: str) -> tuple[Any, Any
 
 def _ours(means: pd.DataFrame, line: str) -> pd.DataFrame:
     """Return the means of a line, the weakest setting first."""
-    return means.loc[line].sort_index(ascending=line in ("balanced", "joint"))
+    return means.loc[line].sort_index(ascending=line.startswith(("balanced", "joint")))
 
 
 def _theirs(authors: pd.DataFrame, line: str | None) -> pd.DataFrame:
