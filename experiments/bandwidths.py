@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 def log_weights(known: NDArray[Any], across: NDArray[np.bool_], beta: float) -> Floats:
     """Return log α for pairs of different labels, log β for others (section 2 of the paper)."""
     rho = 1 - expected_laplacian(known)
-    return np.where(across, np.log1p(-beta * rho) - np.log1p(-rho), np.log(beta))
+    return np.asarray(np.where(across, np.log1p(-beta * rho) - np.log1p(-rho), np.log(beta)))
 
 
 def similarities(d2: Floats, weights: Floats, sigma: float | Floats) -> Floats:

@@ -8,7 +8,6 @@ Laplacian expected for random labels, which those sizes determine.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -272,8 +271,7 @@ def _read_folder(path: Path) -> Cells:
     matrix, table = (_one_of(path, name) for name in ("matrix.mtx", "cells.csv"))
     try:
         obs = pd.read_csv(table, index_col=0)
-        with gzip.open(matrix) if matrix.suffix == ".gz" else matrix.open("rb") as file:
-            values = mmread(file)
+        values = mmread(str(matrix))  # gzipped or not
     except Exception as error:
         raise WrongFileError(f"{path.name} holds a damaged file: {error}") from error
     if len(obs) not in values.shape:

@@ -197,7 +197,9 @@ def sweep_lines(
             if failed:
                 raise RuntimeError(f"{name}, seed {seed}: {failed[0]}")
             changing = next((key for key, value in grid.items() if isinstance(value, list)), None)
-            settings = [swept.parameters.get(changing, np.nan) for swept in result.maps]
+            settings = [
+                np.nan if changing is None else swept.parameters[changing] for swept in result.maps
+            ]
             parts.append(result.table.assign(line=name, seed=seed, setting=settings))
             maps += result.maps
     table = pd.concat(parts, ignore_index=True)

@@ -1,6 +1,7 @@
 """Run experiments by name and assemble RESULTS.md from their sections.
 
-Example: python experiments/run.py figure1 figure2
+Examples: python experiments/run.py figure1 figure2
+          python experiments/run.py pancreas --file panc8.h5ad
 """
 
 from __future__ import annotations
@@ -10,18 +11,22 @@ import importlib
 import json
 import os
 import re
+import sys
 import time
 from collections.abc import Sequence
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
+from cells import Source, WrongFileError
 from common import table, write
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE / "results"
 # Sections after those of the figures, in this order; others come last.
 LATER = (
+    "pancreas",
+    "immune",
     "real",
     "real_tables",
     "constants",
@@ -48,31 +53,39 @@ def experiments() -> list[str]:
     return sorted(found, key=order.index)
 
 
-def run_one(name: str, output: Path) -> None:
+def takes_file(name: str) -> bool:
+    """Return whether an experiment reads a file of cells that the command names."""
+    return "\ndef run(output: Path, source" in (HERE / f"{name}.py").read_text("utf-8")
+
+
+def run_one(name: str, output: Path, source: Source | None = None) -> None:
     """Run an experiment and store its time next to its section."""
     wall, processor = time.perf_counter(), _processor_seconds()
-    importlib.import_module(name).run(output)
+    given = () if source is None else (source,)
+    importlib.import_module(name).run(output, *given)
+    section, command = name, name
+    if source is not None:
+        section, command = source.section(name), source.command(name)
     took = {
+        "command": command,
         "seconds": round(time.perf_counter() - wall, 1),
         "processor_seconds": round(_processor_seconds() - processor, 1),
         "cores": os.cpu_count(),
         "version": version("ctsne"),
         "date": date.today().isoformat(),
     }
-    write(output / f"{name}.json", json.dumps(took, indent=2) + "\n")
-    print(f"{name}: {took['seconds']} s, {took['processor_seconds']} s of processor time")
+    write(output / f"{section}.json", json.dumps(took, indent=2) + "\n")
+    print(f"{section}: {took['seconds']} s, {took['processor_seconds']} s of processor time")
 
 
 def join_sections(output: Path, target: Path, names: Sequence[str]) -> None:
     """Write all existing sections to one page, below a table of their times."""
     columns = ("seconds", "processor_seconds", "cores", "version", "date")
     sections, rows = [], []
-    for name in names:
+    for name in [section for experiment in names for section in _sections(output, experiment)]:
         section, record = output / f"{name}.md", output / f"{name}.json"
-        if not section.exists():
-            continue
         took = json.loads(record.read_text("utf-8")) if record.exists() else {}
-        command = f"`python experiments/run.py {name}`"
+        command = f"`python experiments/run.py {took.get('command', name)}`"
         rows.append([command, *(took.get(column, "–") for column in columns)])
         # A section links files in its own folder; the page is one level up.
         text = section.read_text("utf-8").strip()
@@ -86,6 +99,14 @@ def join_sections(output: Path, target: Path, names: Sequence[str]) -> None:
     write(target, "\n\n".join([*top, *sections]) + "\n")
 
 
+def _sections(output: Path, name: str) -> list[str]:
+    """Return the sections of an experiment: of a file of cells, there may be several."""
+    found = [name] if (output / f"{name}.md").exists() else []
+    if (HERE / f"{name}.py").exists() and takes_file(name):
+        found += sorted(file.stem for file in output.glob(f"{name}?*.md"))
+    return found
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the experiments named on the command line."""
     known = experiments()
@@ -93,18 +114,61 @@ def main(arguments: Sequence[str] | None = None) -> None:
         prog="run.py", description="Run experiments and write RESULTS.md from their sections."
     )
     parser.add_argument("names", nargs="+", metavar="NAME", help=f"all, or: {', '.join(known)}")
-    names = parser.parse_args(arguments).names
+    parser.add_argument(
+        "--file", type=Path, help="the cells of pancreas or immune: .h5ad, .npz or a folder"
+    )
+    parser.add_argument(
+        "--labels",
+        nargs=2,
+        metavar=("KNOWN", "HIDDEN"),
+        help="columns of other cells than the paper's: the one to factor out, the one to look for",
+    )
+    parser.add_argument(
+        "--stand-in", action="store_true", help="make the section from made-up cells"
+    )
+    options = parser.parse_args(arguments)
+    names = options.names
     unknown = [name for name in names if name not in ("all", *known)]
     if unknown:
         parser.error(f"there is no experiment {unknown[0]!r}; choose from {', '.join(known)}, all")
+    source = _source(parser, options)
+    chosen = known if "all" in names else list(dict.fromkeys(names))
+    of_cells = [name for name in chosen if takes_file(name)]
+    if source is None and "all" not in names and of_cells:
+        parser.exit(
+            2,
+            f"run.py: {of_cells[0]} needs --file (experiments/README.md says where to get it) or "
+            "--stand-in\n",
+        )
+    if source is not None and of_cells != chosen:
+        parser.error("--file, --labels and --stand-in are for pancreas and immune only")
+    if options.file is not None and len(chosen) > 1:
+        parser.error("--file is for one experiment at a time")
 
     import matplotlib as mpl
 
     mpl.use("Agg")  # no window
     OUTPUT.mkdir(exist_ok=True)
-    for name in known if "all" in names else dict.fromkeys(names):
-        run_one(name, OUTPUT)
+    for name in chosen:
+        if source is None and name in of_cells:
+            print(f"{name}: skipped, needs --file or --stand-in")
+            continue
+        try:
+            run_one(name, OUTPUT, *([] if source is None else [source]))
+        except WrongFileError as error:
+            sys.exit(f"run.py: {error}")
         join_sections(OUTPUT, HERE / "RESULTS.md", known)
+
+
+def _source(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Source | None:
+    """Return where the cells come from, if the command says so."""
+    if options.file is not None and options.stand_in:
+        parser.error("--file and --stand-in exclude each other")
+    if options.labels is not None and options.file is None:
+        parser.error("--labels names columns of --file")
+    if options.file is None:
+        return Source() if options.stand_in else None
+    return Source(options.file, None if options.labels is None else tuple(options.labels))
 
 
 def _processor_seconds() -> float:

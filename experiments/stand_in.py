@@ -150,7 +150,7 @@ def _draw_counts(
         parts.append((cell, sparse.csr_matrix(rng.poisson(rates).astype(np.float32))))
     order = np.concatenate([cell for cell, _ in parts])
     stacked = sparse.vstack([values for _, values in parts], format="csr")
-    return stacked[np.argsort(order)]
+    return sparse.csr_matrix(stacked[np.argsort(order)])
 
 
 def _groups(looks: NDArray[Any], hidden: NDArray[Any]) -> list[tuple[str, str, NDArray[np.int64]]]:

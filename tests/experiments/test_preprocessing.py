@@ -1,4 +1,4 @@
-"""The paper's preprocessing against its steps in plain NumPy."""
+"""The paper's preprocessing against its steps in plain NumPy, and against scib's functions."""
 
 from __future__ import annotations
 
@@ -79,3 +79,17 @@ def test_immune_steps_are_those_of_scib(counts: Any) -> None:
         scaled[rows] /= np.where(spread == 0, 1, spread)
     assert scaled.max() > 10  # nothing is cut off here
     assert_components(found, scaled)
+
+
+@pytest.mark.filterwarnings("ignore")  # scib warns about its own dependencies
+def test_immune_steps_are_the_functions_that_the_authors_call(counts: Any) -> None:
+    scib = pytest.importorskip("scib")
+    logged = log_normalized(counts)
+    logged.obs["batch"] = logged.obs["batch"].astype("category")
+    found = immune_components(logged, n_top_genes=200, n_comps=10)
+    chosen = scib.preprocessing.hvg_batch(
+        logged.copy(), batch_key="batch", target_genes=200, adataOut=True
+    )
+    scaled = scib.preprocessing.scale_batch(chosen, "batch")
+    assert (scaled.obs_names == logged.obs_names).all() and scaled.n_vars == 200
+    assert_components(found, np.asarray(scaled.X, np.float64))

@@ -57,6 +57,63 @@ def test_sections_are_joined_with_links_that_fit(tmp_path: Path) -> None:
     assert "three" not in page
 
 
+def test_sections_of_several_files_of_cells_are_joined(tmp_path: Path) -> None:
+    for name, command in (
+        ("pancreas3", "pancreas --file pancreas3.npz --labels study cell_type"),
+        ("pancreas_stand_in", "pancreas --stand-in"),
+    ):
+        (tmp_path / f"{name}.md").write_text(f"## {name}\n")
+        (tmp_path / f"{name}.json").write_text(json.dumps({"command": command}))
+    run.join_sections(tmp_path, tmp_path / "RESULTS.txt", ["pancreas", "immune"])
+    page = (tmp_path / "RESULTS.txt").read_text()
+    assert "`python experiments/run.py pancreas --file pancreas3.npz --labels study" in page
+    assert page.index("## pancreas3") < page.index("## pancreas_stand_in")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["pancreas"], "pancreas needs --file"),
+        (["figure1", "immune"], "immune needs --file"),
+        (["pancreas", "figure1", "--stand-in"], "for pancreas and immune only"),
+        (["pancreas", "immune", "--file", "a.h5ad"], "one experiment at a time"),
+        (["pancreas", "--file", "a.h5ad", "--stand-in"], "exclude each other"),
+        (["pancreas", "--labels", "a", "b"], "--labels names columns of --file"),
+    ],
+)
+def test_experiments_on_cells_need_a_file_and_others_take_none(
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(run, "run_one", lambda *_: pytest.fail("something was run"))
+    with pytest.raises(SystemExit) as stopped:
+        run.main(arguments)
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_all_leaves_out_what_needs_a_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(run, "OUTPUT", tmp_path)
+    monkeypatch.setattr(run, "join_sections", lambda *_: None)
+    monkeypatch.setattr(run, "run_one", lambda name, _: done.append(name))
+    run.main(["all"])
+    assert "figure1" in done and not {"pancreas", "immune"} & set(done)
+    assert "pancreas: skipped, needs --file or --stand-in" in capsys.readouterr().out
+
+
+def test_a_wrong_file_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(run, "OUTPUT", tmp_path / "results")
+    with pytest.raises(SystemExit) as stopped:
+        run.main(["immune", "--file", str(tmp_path / "nothing.h5ad")])
+    assert str(stopped.value.code).startswith("run.py: there is no file")
+    assert not any((tmp_path / "results").iterdir())
+
+
 def test_starts() -> None:
     X = np.random.default_rng(0).normal(size=(80, 5))
     first, again, other = common.start(X, 0), common.start(X, 0), common.start(X, 1)
@@ -78,7 +135,8 @@ def test_lines_go_from_no_conditioning_to_the_strongest() -> None:
 def test_sections_have_an_order() -> None:
     names = run.experiments()
     assert names[:5] == [f"figure{number}" for number in range(1, 6)]
-    assert names[5:13] == [
+    assert names[5:7] == ["pancreas", "immune"]
+    assert names[7:15] == [
         "real",
         "real_tables",
         "constants",
@@ -88,7 +146,7 @@ def test_sections_have_an_order() -> None:
         "suggestion",
         "standard",
     ]
-    assert names[13:] == ["clustering", "held_out", "reference_embedding", "columns"]
+    assert names[15:] == ["clustering", "held_out", "reference_embedding", "columns"]
 
 
 def test_table() -> None:
