@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from cell_scores import JOINT, Scored
+from cell_scores import JOINT, STRENGTH, Scored
 from figure5_setup import COMMON, RANDOM
 from numpy.typing import NDArray
 
 from ctsne import pl
-
-# The strength of joint's map: its default.
-STRENGTH = 0.6
 
 
 def shown_maps(scored: Scored, beta: float) -> dict[str, NDArray[np.float32]]:
@@ -69,7 +66,7 @@ def draw_boxes(
         )
         drawn["boxes"][0].set_facecolor(colors[color])
     ax.set_xticks(range(len(names)), names, rotation=25, ha="right", fontsize="small")
-    ax.set_xlim(-0.6, len(names) - 0.4)
+    ax.set(xlim=(-0.6, len(names) - 0.4), ylim=(-3, 103))
     for place in range(1, len(names)):
         ax.axvline(place - 0.5, color="#dddddd", linewidth=0.8, zorder=0)
     ax.set_ylabel(ylabel)

@@ -21,6 +21,7 @@ from scipy.spatial.distance import cdist
 
 from ctsne import ConditionalTSNE
 from ctsne.evaluate import DataNeighbors, adjusted_rnx, data_neighbors, laplacian, map_neighbors
+from ctsne.methods import METHODS
 from ctsne.sweep import SweptMap
 
 # Section 4 of the paper: 5 % of the cells, drawn with replacement in the authors' program.
@@ -33,7 +34,9 @@ DRAWS = range(5)
 SEED = 0
 
 JOINT, UNALIGNED = "joint", "joint, unaligned"
-STRENGTHS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+# The default strength, whose map is drawn, and others around it.
+STRENGTH = METHODS["joint"].default
+STRENGTHS = (0.0, 0.2, 0.4, STRENGTH, 1.0)
 BALANCED = "balanced"
 
 Floats = NDArray[np.float64]

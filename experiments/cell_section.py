@@ -37,18 +37,17 @@ from dominated import (
     example,
     method_table,
     outlier_table,
+    pattern_table,
     rows_on_p,
 )
 from figure5_pictures import draw_curves, draw_scores, draw_trade_offs
-from figure5_setup import COMMON, MEASURES
+from figure5_setup import MEASURES
 from numpy.typing import NDArray
 from stand_in import make_stand_in
 
 from ctsne.evaluate import expected_laplacian
 from ctsne.neighbors import find_neighbors, paper_lengths
 
-# A selection of the authors' values of beta for made-up cells, whose scores are of no interest.
-FEW_BETAS = (1, 0.4, 0.1, 1e-2, 1e-4, 1e-8, 1e-20, 1e-30)
 # The nearest cells that t-SNE and the original look at: three times the perplexity.
 NEAREST = 3 * PERPLEXITY
 # The paper's Figure 4.
@@ -72,12 +71,6 @@ class Made:
     output: Path
     name: str
 
-    @property
-    def betas(self) -> list[float]:
-        """The values of beta that were computed."""
-        own = self.scored.table["line"] == COMMON
-        return sorted(self.scored.table["setting"][own], reverse=True)
-
     def picture(self, part: str, figure: Any, alt: str, *, dpi: int = DPI) -> str:
         """Save a picture of this section."""
         return common.picture(self.output, f"{self.name}_{part}", figure, alt, dpi=dpi)
@@ -91,19 +84,18 @@ def make(
     *,
     n_cells: int | None = None,
     n_iter: int = N_ITER,
-    betas: Sequence[float] | None = None,
+    betas: Sequence[float] = common.BETAS,
 ) -> Made:
     """Read or make the cells, reduce them, and compute maps and scores.
 
-    ``reduce`` gives the components of values, by the name of the column to factor out.
+    ``reduce`` gives the components of the cells; its second argument is the column to factor out.
+    ``n_cells`` makes a smaller stand-in.
     """
     if source.is_stand_in:
         adata = make_stand_in(paper, n_cells=n_cells)
         cells = Cells(adata.X, adata.obs)
-        betas = FEW_BETAS if betas is None else betas
     else:
         cells = read_cells(source, paper)
-        betas = common.BETAS if betas is None else betas
     known, hidden = source.labels or (paper.known_name, paper.hidden_name)
     name = source.section(paper.name)
     X = np.asarray(cells.values) if cells.reduced else reduce(cells, known)
@@ -139,9 +131,8 @@ def heading(made: Made, figures: str) -> list[str]:
             "strong uneven effect of the label and a few outliers. They show that the program "
             "draws every figure and table of this experiment. The authors' values next to ours are "
             "of the real cells, so differences, *within*, *outside*, *yes* and *no* below say "
-            f"nothing about the method or the paper. To save time, {len(made.betas)} of the "
-            f"authors' {len(common.BETAS)} values of β are computed. With the public file, "
-            f"`--file` makes the real section.",
+            "nothing about the method or the paper. With the public file, `--file` makes the real "
+            "section.",
         ]
     return [
         f"## {paper.title}, other data: {made.source.file.name if made.source.file else ''}",
@@ -261,7 +252,7 @@ def neighbors_part(made: Made, counts: NDArray[np.int64]) -> list[str]:
     shares = counts / NEAREST
     ylabel = f"% of the {NEAREST} nearest\nwith another {data.known_name}"
     pictures = [
-        made.picture(f"boxes_{name}", draw_boxes(shares, groups, colored, ylabel), alt)
+        made.picture(f"boxes_{name}", draw_boxes(shares, groups, colored, ylabel), alt, dpi=75)
         for name, groups, colored, alt in (
             (data.hidden_name, data.hidden, data.known, f"Boxplots by {data.hidden_name}"),
             (data.known_name, data.known, data.hidden, f"Boxplots by {data.known_name}"),
@@ -312,6 +303,10 @@ def outliers_part(made: Made, *, drawn: bool = True) -> list[str]:
                 "Similarities of one row, and the map around the cell that dominates it",
                 dpi=80,
             ),
+            f"The nearest neighbours of cell {outlier} in each map. In a circular pattern, cells "
+            "of other types that it dominates with the bandwidth on p lie around it on all sides "
+            "(evenness 1; on one side: 0).",
+            pattern_table(data, rows, outlier, made.shown),
         ]
     return parts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,6 +134,20 @@ def around(positions: NDArray[np.float32], rows: Rows, outlier: int) -> tuple[fl
     steps = (positions[own] - positions[outlier]).astype(np.float64)
     angles = np.arctan2(steps[:, 1], steps[:, 0])
     return float((rows.by[near] == outlier).mean()), 1 - float(np.abs(np.exp(1j * angles).mean()))
+
+
+def pattern_table(
+    data: Data, rows: Rows, outlier: int, shown: Mapping[str, NDArray[np.float32]]
+) -> str:
+    """Describe the neighbourhood of an outlier in several maps."""
+    found = []
+    for title, positions in shown.items():
+        near = map_neighbors(positions, k=AROUND, sample=None).indices[outlier]
+        share, even = around(positions, rows, outlier)
+        wrong = float((data.hidden[near] != data.hidden[outlier]).mean())
+        found.append([title, number(share, 2), number(wrong, 2), number(even, 2)])
+    header = ["map", f"of {AROUND} neighbours: dominated with p", "of another type"]
+    return table([*header, "evenness of all that it dominates"], found)
 
 
 def example(rows: Rows, outlier: int) -> int:

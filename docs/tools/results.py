@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import paper_figures
 import result_pictures
 from root_pages import adapted
 
@@ -46,6 +47,7 @@ def write(root: Path, folder: Path) -> None:
         prefix = _BESIDE if page in ("joint", "next-to-others") else _UP
         text = adapted("\n\n".join(parts) + "\n", source, root, folder, prefix=prefix)
         (target / f"{page}-answer.txt").write_text(text, encoding="utf-8")
+    (target / "paper-figures.txt").write_text(paper_figures.table(source), encoding="utf-8")
     result_pictures.write(source, root / "benchmarks" / "results", target)
 
 
@@ -58,9 +60,10 @@ def _with_command(file: Path) -> str:
     """Return a section with the command that made it below its heading."""
     heading, rest = file.read_text(encoding="utf-8").strip().split("\n", 1)
     took = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
+    command = took.get("command", file.stem)
     how = (
-        f"`python experiments/run.py {file.stem}` ({took['seconds']:.0f} s on {took['cores']} "
-        f"cores, ctsne {took['version']}, {took['date']})"
+        f"`python experiments/run.py {command}` ({took['seconds']:.0f} s on {took['cores']} cores, "
+        f"ctsne {took['version']}, {took['date']})"
     )
     return f"{heading}\n\n{how}\n{rest}\n"
 

@@ -109,6 +109,18 @@ def test_results_are_those_of_the_experiments(tool: Tool, tmp_path: Path) -> Non
     assert {"equal-mixing", "alignment", "private", "mixing", "clustering", "speed"} <= drawn
 
 
+def test_every_figure_of_the_paper_is_listed(tool: Tool, tmp_path: Path) -> None:
+    figures = tool("paper_figures")
+    made = figures.table(ROOT / "experiments" / "results")
+    assert made.count("\n") == 2 + 15
+    for name in {experiment for _, experiment, _ in figures.FIGURES.values()}:
+        assert (ROOT / "experiments" / f"{name}.py").is_file()
+    # A section made from the file changes the state of its figures.
+    assert figures.table(tmp_path).count("ready for the file;") == 10
+    (tmp_path / "immune.md").write_text("## Immune\n")
+    assert figures.table(tmp_path).count("computed from the file;") == 4
+
+
 def test_pages_of_results_include_every_section(tool: Tool, tmp_path: Path) -> None:
     pages = [*(ROOT / "docs" / "results").glob("*.md"), ROOT / "docs" / "joint.md"]
     text = "".join(page.read_text() for page in pages)
