@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def draw_solutions(
     sigmas: Floats,
     perplexity: float,
     ticks: tuple[float, ...],
-    palette: dict[Any, str] | None = None,
+    palette: Mapping[Any, str] | None = None,
 ) -> Any:
     """Draw perplexity over bandwidth, and the row at the smallest and the largest solution."""
     from matplotlib import pyplot as plt

@@ -94,7 +94,13 @@ def score_maps(data: Data, betas: Sequence[float], *, n_iter: int = N_ITER) -> S
     package.
     """
     scratch = os.environ.get("CTSNE_SCRATCH")
-    how: dict[str, Any] = {"seeds": [SEED], "perplexity": PERPLEXITY, "n_iter": n_iter, "k": K}
+    # The sweep's own measures are not used: they would take longer than the maps.
+    how: dict[str, Any] = {
+        "seeds": [SEED],
+        "perplexity": PERPLEXITY,
+        "n_iter": n_iter,
+        "sample": 100,
+    }
     how["folder"] = None if scratch is None else Path(scratch) / data.name
     original = {RANDOM: {"method": "original", "beta": list(betas)}}
     with warnings.catch_warnings():
@@ -104,16 +110,17 @@ def score_maps(data: Data, betas: Sequence[float], *, n_iter: int = N_ITER) -> S
     table, maps = pd.concat([table, other], ignore_index=True), [*maps, *more]
     lists = data_neighbors(data.X, data.known, k=K, sample=None, pca=None)
     drawn = [draw_points(len(data.X), draw) for draw in DRAWS]
-    rows = []
+    rows, every = [], []
     for (line, setting), swept in zip(table[["line", "setting"]].to_numpy(), maps, strict=True):
         scores = point_scores(data, np.asarray(swept.embedding), lists)
+        every.append({name: float(np.nanmean(values)) for name, values in scores.items()})
         rows += [
             {"line": line, "setting": setting, "seed": draw, **sample_scores(scores, points)}
             for draw, points in zip(DRAWS, drawn, strict=True)
         ]
-    kept = ["line", "setting", *MEASURES, "seconds"]
     draws = pd.DataFrame(rows).astype({"setting": np.float64})
-    return Scored(table[kept], maps, draws)
+    whole = table[["line", "setting", "seconds"]].join(pd.DataFrame(every))
+    return Scored(whole, maps, draws)
 
 
 def point_scores(

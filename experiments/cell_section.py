@@ -45,6 +45,7 @@ from figure5_setup import MEASURES
 from numpy.typing import NDArray
 from stand_in import make_stand_in
 
+from ctsne import pl
 from ctsne.evaluate import expected_laplacian
 from ctsne.neighbors import find_neighbors, paper_lengths
 
@@ -303,9 +304,9 @@ def outliers_part(made: Made, *, drawn: bool = True) -> list[str]:
                 "Similarities of one row, and the map around the cell that dominates it",
                 dpi=80,
             ),
-            f"The nearest neighbours of cell {outlier} in each map. In a circular pattern, cells "
-            "of other types that it dominates with the bandwidth on p lie around it on all sides "
-            "(evenness 1; on one side: 0).",
+            f"The nearest neighbours of cell {outlier} in each map. In a circular pattern, the "
+            "cells that it dominates with the bandwidth on p lie around it on all sides (evenness "
+            "1; on one side: 0), whatever their type.",
             pattern_table(data, rows, outlier, made.shown),
         ]
     return parts
@@ -334,8 +335,8 @@ def roots_part(made: Made) -> list[str]:
     parts = [
         "### Figure 4: two bandwidths, one perplexity",
         f"Cell {cell} ({data.known[cell]}, {data.hidden[cell]}; {which}), β = {ROOTS_BETA:g}, "
-        f"u = {PERPLEXITY}: {len(found)} values of σ reach the perplexity. So do several for "
-        f"{len(several)} of {len(drawn)} cells drawn at random.",
+        f"u = {PERPLEXITY}: {len(found)} values of σ reach the perplexity. Of {len(drawn)} cells "
+        f"drawn at random, {len(several)} have several solutions.",
     ]
     if made.source.is_paper and (data.known[cell], data.hidden[cell]) != ROOTS_LABELS:
         parts.append(
@@ -356,6 +357,7 @@ def roots_part(made: Made) -> list[str]:
         sigmas=grid,
         perplexity=PERPLEXITY,
         ticks=tuple(float(f"{sigma:.2g}") for sigma in dict.fromkeys((found[0], found[-1]))),
+        palette=pl.palette(data.known),
     )
     return [
         *parts,
@@ -376,9 +378,9 @@ def seconds_part(made: Made) -> list[str]:
     return [
         "### Seconds",
         f"Whole fits of {len(made.data.X):,} cells at β = {made.paper.beta:g}, from components to "
-        "map, on all cores of this machine. The paper's are of its own cells and machine (a laptop "
-        "for the pancreas, a server for the immune cells), so they compare nothing but orders of "
-        "magnitude.",
+        "map, on all cores of this machine. The paper's are of its own programs and machines (a "
+        "laptop for the pancreas, a server for the immune cells), so only orders of magnitude can "
+        "be compared.",
         common.table(["method", "the paper", "here"], rows),
     ]
 

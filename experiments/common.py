@@ -163,13 +163,14 @@ def sweep_lines(
     perplexity: float = PERPLEXITY,
     n_iter: int = N_ITER,
     k: int = K,
+    sample: int | None = None,
     folder: Path | None = None,
 ) -> tuple[pd.DataFrame, list[SweptMap]]:
     """Map the data with every setting of some lines, for all seeds; settings share starts.
 
     The table has one row per map: ``line``, ``seed``, ``setting`` (the number that changes along
-    the line, NaN if none does), then the columns of `sweep`. The maps are in its order. Finished
-    maps are kept in ``folder``.
+    the line, NaN if none does), then the columns of `sweep`, measured on all points or a sample.
+    The maps are in its order. Finished maps are kept in ``folder``.
     """
     parts: list[pd.DataFrame] = []
     maps: list[SweptMap] = []
@@ -189,7 +190,7 @@ def sweep_lines(
                 other=data.hidden,
                 estimator=estimator,
                 k=k,
-                sample=None,
+                sample=sample,
                 folder=folder,
                 progress=False,
             )
