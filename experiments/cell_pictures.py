@@ -10,6 +10,10 @@ from figure5_setup import COMMON, RANDOM
 from numpy.typing import NDArray
 
 from ctsne import pl
+from ctsne.evaluate import sample_points
+
+# Dots of more cells are too small to tell their colours.
+MOST_DRAWN = 4000
 
 
 def shown_maps(scored: Scored, beta: float) -> dict[str, NDArray[np.float32]]:
@@ -27,8 +31,14 @@ def shown_maps(scored: Scored, beta: float) -> dict[str, NDArray[np.float32]]:
 
 
 def draw_maps(shown: dict[str, NDArray[np.float32]], labels: NDArray[Any]) -> Any:
-    """Draw maps side by side, coloured by a label."""
-    return pl.maps(shown, labels, ncols=3)[0].figure
+    """Draw maps side by side, coloured by a label; of many cells a sample, with larger dots."""
+    n = len(labels)
+    points = sample_points(n, min(n, MOST_DRAWN))
+    drawn = {title: positions[points] for title, positions in shown.items()}
+    note = f"{len(points):,} of {n:,} cells drawn" if len(points) < n else ""
+    notes = [note, *[""] * (len(shown) - 1)]
+    colors = pl.palette(labels)
+    return pl.maps(drawn, labels[points], ncols=3, notes=notes, palette=colors)[0].figure
 
 
 def draw_boxes(

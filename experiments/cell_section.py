@@ -148,7 +148,7 @@ def maps_part(made: Made) -> list[str]:
     """Draw the maps by both labels."""
     known, hidden = made.data.known_name, made.data.hidden_name
     by_known, by_hidden = (
-        made.picture(f"maps_{name}", draw_maps(made.shown, labels), f"Maps by {name}")
+        made.picture(f"maps_{name}", draw_maps(made.shown, labels), f"Maps by {name}", dpi=70)
         for name, labels in ((known, made.data.known), (hidden, made.data.hidden))
     )
     return [
