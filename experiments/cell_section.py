@@ -43,7 +43,7 @@ from dominated import (
 from figure5_pictures import draw_curves, draw_scores, draw_trade_offs
 from figure5_setup import MEASURES
 from numpy.typing import NDArray
-from stand_in import make_stand_in
+from stand_in import OUTLIERS, make_stand_in
 
 from ctsne import pl
 from ctsne.evaluate import expected_laplacian
@@ -126,14 +126,14 @@ def heading(made: Made, figures: str) -> list[str]:
             f"{size}, as in the paper: the file was checked against what the paper says of it.",
         ]
     if made.source.is_stand_in:
+        outliers = " and a few outliers" if OUTLIERS[paper.name] else ""
         return [
             f"## Stand-in for the experiment `{paper.name}`: made-up cells, not the paper's data",
             f"**These cells are made up** (`stand_in.py`): {size}, with the paper's labels, a "
-            "strong uneven effect of the label and a few outliers. They show that the program "
-            "draws every figure and table of this experiment. The authors' values next to ours are "
-            "of the real cells, so differences, *within*, *outside*, *yes* and *no* below say "
-            "nothing about the method or the paper. With the public file, `--file` makes the real "
-            "section.",
+            f"strong uneven effect of the label{outliers}. They show that the program draws every "
+            "figure and table of this experiment. The authors' values next to ours are of the real "
+            "cells, so differences, *within*, *outside*, *yes* and *no* below say nothing about "
+            "the method or the paper. With the public file, `--file` makes the real section.",
         ]
     return [
         f"## {paper.title}, other data: {made.source.file.name if made.source.file else ''}",
