@@ -16,9 +16,16 @@ from numpy.typing import NDArray
 
 from ctsne.evaluate import map_neighbors, mixing_by_label
 
-Claim = tuple[str, bool, str]
+Claim = tuple[str, bool | None, str]
 Maps = Mapping[str, NDArray[np.float32]]
 
+RULES = (
+    "The thresholds are ours: 5 neighbours, 1 % of the rows, .05 between r and p. Lines are "
+    "compared at equal mixing in steps of .05; a statement about them holds if the mean difference "
+    "and most steps say so, and is unclear if only one of them does. (By the mean alone, all of "
+    "the paper's statements about its scores hold for the authors' own tables; by most steps, "
+    '"ct-SNE keeps more neighbours" does not.)'
+)
 # "β > 1e-4 is sufficient" for the original: its scores no longer change from here on.
 ENOUGH = 1e-2
 # What the paper reports of cells with other technologies among the 150 nearest: mean, median.
@@ -34,7 +41,7 @@ def score_claims(means: pd.DataFrame, random: float, beta: float) -> list[Claim]
     tsne, original = means.loc[(COMMON, 1)], means.loc[(RANDOM, beta)]
     on_r, on_p = means.loc[("revised r", beta)], means.loc[("revised p", beta)]
     rnx, known, hidden = "adjusted_rnx", "laplacian", "other_laplacian"
-    claims = [
+    claims: list[Claim] = [
         (
             "R_NX drops from t-SNE (.44) to ct-SNE (.30), and further to revised (.24)",
             tsne[rnx] > original[rnx] > on_r[rnx],
@@ -82,7 +89,9 @@ def score_claims(means: pd.DataFrame, random: float, beta: float) -> list[Claim]
 def _trade_off(means: pd.DataFrame, measure: str, text: str, *, sign: int) -> Claim:
     """Compare the original and revised r where both mix equally, over levels that both reach.
 
-    The text holds if the mean difference, revised minus original, has this sign.
+    The text holds if the mean difference, revised minus original, has this sign, and most levels
+    too. If only one of them has, it is unclear: on the authors' own table of the pancreas, "ct-SNE
+    keeps more neighbours" holds on average, but at 2 of 4 levels.
     """
     lines = [means.loc[line].sort_index(ascending=False) for line in (RANDOM, "revised r")]
     gains = []
@@ -94,9 +103,10 @@ def _trade_off(means: pd.DataFrame, measure: str, text: str, *, sign: int) -> Cl
         return text, False, "the two reach no common level of mixing"
     holds = sum(sign * gain > 0 for gain in gains)
     mean = float(np.mean(gains))
+    rules = {sign * mean > 0, 2 * holds > len(gains)}
     return (
         text,
-        sign * mean > 0,
+        rules.pop() if len(rules) == 1 else None,
         f"revised minus original {difference(mean, 0)} on average over {len(gains)} levels that "
         f"both reach, from {difference(min(gains), 0)} to {difference(max(gains), 0)}; so at "
         f"{holds} of them",
@@ -105,7 +115,7 @@ def _trade_off(means: pd.DataFrame, measure: str, text: str, *, sign: int) -> Cl
 
 def neighbor_claims(data: Data, counts: NDArray[np.int64], length: int) -> list[Claim]:
     """Check what the paper says about other technologies among the nearest cells."""
-    claims = [
+    claims: list[Claim] = [
         (
             "Most local neighbourhoods also contain cells of another technology",
             float((counts > 0).mean()) > 0.5,
@@ -138,7 +148,7 @@ def placing_claims(data: Data, shown: Maps) -> list[Claim]:
     """Check which types the cells of fluidigmc1 are mixed with in the original's map."""
     name = next(title for title in shown if title.startswith("original"))
     near = map_neighbors(shown[name], k=K, sample=None).indices
-    claims = []
+    claims: list[Claim] = []
     for own, other in (("beta", "alpha"), ("alpha", "beta")):
         cells = np.flatnonzero((data.known == "fluidigmc1") & (data.hidden == own))
         if not len(cells):
@@ -163,7 +173,7 @@ def outlier_claims(
     data: Data, rows: Rows, shown: Maps, dominated: Mapping[str, int], perplexity: float
 ) -> list[Claim]:
     """Check what the paper says about the bandwidth on p (discussion, supplement)."""
-    claims = [
+    claims: list[Claim] = [
         (
             "With the bandwidth on p, the effective perplexity differs from the chosen one",
             bool((np.abs(rows.perplexity / perplexity - 1) > 0.1).mean() > 0.5),

@@ -254,9 +254,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join([line(cells[0]), line(rule), *map(line, cells[1:])])
 
 
-def checked(claims: Iterable[tuple[str, bool, str]]) -> str:
+def checked(claims: Iterable[tuple[str, bool | None, str]]) -> str:
     """Format the paper's statements, whether each holds here, and why."""
-    rows = [[text, "yes" if holds else "**no**", why] for text, holds, why in claims]
+    said = {True: "yes", False: "**no**", None: "unclear"}
+    rows = [[text, said[holds], why] for text, holds, why in claims]
     return table(["the paper", "here", "because"], rows)
 
 

@@ -9,7 +9,7 @@ import cell_section as section
 import common
 import numpy as np
 from anndata import AnnData
-from cell_claims import batch_rows, immune_claims, outlier_claims, speed_claim
+from cell_claims import RULES, batch_rows, immune_claims, outlier_claims, speed_claim
 from cell_scores import PERPLEXITY
 from cells import IMMUNE, Cells, Source
 from numpy.typing import NDArray
@@ -63,6 +63,7 @@ def run(output: Path, source: Source, **how: Any) -> None:
         *section.outliers_part(made, drawn=False),
         *section.seconds_part(made),
         "### The paper's statements, checked",
+        RULES,
         common.checked(claims),
     )
 

@@ -10,6 +10,7 @@ import common
 import numpy as np
 from anndata import AnnData
 from cell_claims import (
+    RULES,
     neighbor_claims,
     outlier_claims,
     placing_claims,
@@ -60,6 +61,7 @@ def run(output: Path, source: Source, **how: Any) -> None:
         *section.roots_part(made),
         *section.seconds_part(made),
         "### The paper's statements, checked",
+        RULES,
         common.checked(claims),
     )
 

@@ -1,11 +1,12 @@
 """Made-up cells in place of the paper's, which cannot be part of this project.
 
-They share with the paper what it says: the number of cells, the technologies with their cells (the
-batches, whose sizes it does not give, add up to its total), and the names of the cell types. All
-else is made up: the sizes of the types, and counts with a strong effect of the technology that
-differs between technologies and types, and a few cells that look like another technology, which
-dominate the rows of their neighbours as the paper's outliers do. So scores of these cells test the
-program, and say nothing about the paper's data.
+They share with the paper what it says: the number of cells, the technologies with their cells, and
+the names of the cell types. The paper does not give the sizes of the immune batches; those here are
+rough, unchecked sizes of the public file that add up to the paper's total. All else is made up: the
+sizes of the types, and counts with a strong effect of the technology that differs between
+technologies and types, and a few cells that look like another technology, which dominate the rows
+of their neighbours as the paper's outliers do. So scores of these cells test the program, and say
+nothing about the paper's data.
 """
 
 from __future__ import annotations

@@ -307,7 +307,8 @@ def authors_means(name: str) -> pd.DataFrame:
 
 def test_the_papers_statements_hold_for_the_papers_scores(reference: Path) -> None:
     claims = cell_claims.score_claims(authors_means("pancreas"), 0.613, PANCREAS.beta)
-    assert [holds for _, holds, _ in claims] == [True] * 7
+    # Of the trade-offs, one holds on average, but at 2 of 4 levels only.
+    assert [holds for _, holds, _ in claims] == [True, True, True, None, True, True, True]
     assert claims[0][2] == ".44, .30 and .24"
 
 
