@@ -145,6 +145,28 @@ def standard(results: Path) -> Any:
     return figure
 
 
+def numbers(results: Path) -> Any:
+    """Draw how far numbers are removed, and what is left of the hidden label."""
+    table = read_tables(results / "numbers_out.md")[0]
+    datasets = list(dict.fromkeys(row["dataset"] for row in table))
+    methods = list(dict.fromkeys(row["method"] for row in table))
+    figure, axes = _panels(2, height=3.6)
+    for ax, (name, title) in zip(
+        axes,
+        {"gap": "gap in ranks", "accuracy": "accuracy of the hidden label"}.items(),
+        strict=True,
+    ):
+        values = {
+            method: [number(row[name]) for row in table if row["method"] == method]
+            for method in methods
+        }
+        _dots(ax, datasets, values)
+        ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+        ax.set_xlabel("higher is better", fontsize="small")
+    _legend(figure, axes[0])
+    return figure
+
+
 def private(results: Path) -> Any:
     """Draw how many neighbours of a private type are of another type, at equal mixing."""
     table = read_tables(results / "private.md")[0]
@@ -345,6 +367,7 @@ PICTURES: dict[str, Callable[[Path], Any]] = {
     "mixing": mixing,
     "clustering": clustering,
     "several-columns": columns,
+    "numbers": numbers,
     "speed": speed,
 }
 

@@ -263,6 +263,7 @@ def test_private_lines_are_compared_where_all_can_be_read(tmp_path: Path) -> Non
             line("revised r", [0.1], [0.9], [0.8]),
             line("joint", [0, 1], [0.1, 0.9], [0.0, 0.4]),
             line("joint, mutual", [0, 1], [0.1, 0.8], [0.0, 0.7]),
+            line("joint, local", [0, 1], [0.1, 0.9], [0.0, 0.4]),
             line("Harmony", [np.nan], [0.85], [0.5]),
         ]
     )
@@ -274,8 +275,9 @@ def test_private_lines_are_compared_where_all_can_be_read(tmp_path: Path) -> Non
     assert (against["joint, mutual at"], against["joint, mutual"]) == (0.8, 0.7)
     private.report(measured, tmp_path)
     text = (tmp_path / "private.md").read_text("utf-8")
-    assert "at .70: joint .50, joint, mutual 1.00 (**missed by joint, mutual**)" in text
-    assert "Differences: joint -.125, joint, mutual .200 (**missed by joint, mutual**)" in text
+    missed = "(**missed by joint, mutual**)"
+    assert f"at .70: joint .50, joint, mutual 1.00, joint, local .50 {missed}" in text
+    assert f"Differences: joint -.125, joint, mutual .200, joint, local -.125 {missed}" in text
 
 
 # Targets
