@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ctsne.labels import encode_labels
+from ctsne.labels import add_numbers, encode_labels
 
 from .conftest import Made, Open, made_up, written
 
@@ -69,6 +69,17 @@ def test_advice_follows_the_map_in_focus(opened: Open, path: Path, tmp_path: Pat
     assert page.text("#why-apart") == advice
     page.page.select_option("#right-map", label="t-SNE")
     assert page.text("#advice") == "t-SNE: Nothing is factored out."
+
+
+def test_a_number_that_was_factored_out_is_a_scale(opened: Open, tmp_path: Path) -> None:
+    made = made_up()
+    labels = add_numbers(None, {"depth": made.columns["depth"]})
+    swept = made._replace(result=replace(made.result, labels=labels))
+    page = opened(written(tmp_path, swept, known="depth"))
+    assert page.text("#legend-left-title") == "Left: depth"
+    assert page.page.inner_text("#about").endswith("factored out: depth")
+    page.page.click("#about-menu summary")
+    assert "depth (a number)" in page.text("#about-full")
 
 
 def test_presets_arrange_both_panels(opened: Open, path: Path) -> None:

@@ -22,7 +22,7 @@ function aboutParts(data, finished) {
   const parts = [];
   const sampled = facts.sampledFrom === null ? "" : `, a random sample of ${count(facts.sampledFrom)} (--all-points maps all of them)`;
   parts.push(`${counted(finished, "map")} of ${counted(facts.n, "point")}${sampled}`);
-  if (facts.known.length > 0) parts.push(`factored out: ${facts.known.map((place) => `${facts.columns[place].name} (${counted(facts.columns[place].all, "label")})`).join(", ")}`);
+  if (facts.known.length > 0) parts.push(`factored out: ${facts.known.map((place) => `${facts.columns[place].name} (${facts.columns[place].kind === "numbers" ? "a number" : counted(facts.columns[place].all, "label")})`).join(", ")}`);
   if (facts.other.length > 0) parts.push(`to look for: ${facts.other.map((place) => facts.columns[place].name).join(", ")}`);
   const whole = facts.columns.every((column) => column.kind !== "labels" || column.labels.length === column.all);
   const rare = whole ? "with every label among them" : "without some rare labels";
