@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,8 @@ from ctsne._core.checks import check_jobs
 # The matrix is symmetrised in ranges of about this many entries. Each range reads all rows: small
 # ranges cost time, large ones memory.
 _ENTRIES_AT_ONCE = 2**24
+# Entries of a matrix that are sorted at once.
+_SORTED_AT_ONCE = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +73,8 @@ class Diagnostics:
 
 # Stored with maps, in files, sweeps and AnnData: sixteen bytes per point.
 KEPT_DIAGNOSTICS = ("perplexity", "other_share", "matched", "largest_weight")
+# Stored besides those if it was asked for.
+TRUST = "trust"
 # Stored besides those with points placed in a map.
 PLACED_DIAGNOSTICS = ("distance", "far")
 _OF_LABELS = ("other_share", "matched")
@@ -104,3 +109,28 @@ def symmetric_matrix(
     # With 64-bit row starts, scipy would widen the columns too.
     ends = indptr if indptr[-1] > np.iinfo(np.int32).max else indptr.astype(np.int32)
     return sp.csr_array((values, columns, ends), shape=(n, n))
+
+
+def strongest_entries(matrix: sp.csr_array, k: int) -> sp.csr_array:
+    """Return the k largest entries of each row; of equal ones, those of the first columns."""
+    starts = matrix.indptr
+    columns, values = [], []
+    for begin, end in entry_blocks(starts):
+        block, sizes = slice(starts[begin], starts[end]), np.diff(starts[begin : end + 1])
+        weights, near = matrix.data[block], matrix.indices[block]
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        order = np.lexsort((near, -weights, rows))  # by row, then from strong to weak
+        rank = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        kept = np.sort(order[rank < k])  # columns of a row stay in order
+        columns.append(near[kept])
+        values.append(weights[kept])
+    ends = np.concatenate([[0], np.cumsum(np.minimum(np.diff(starts), k))]).astype(starts.dtype)
+    found = (np.concatenate(values), np.concatenate(columns), ends)
+    return sp.csr_array(found, shape=matrix.shape)
+
+
+def entry_blocks(starts: NDArray[np.integer]) -> list[tuple[int, int]]:
+    """Cut rows into ranges of about equally many entries, to bound the memory of each."""
+    wanted = np.arange(0, int(starts[-1]), _SORTED_AT_ONCE)
+    cuts = np.unique(np.append(np.searchsorted(starts[:-1], wanted), len(starts) - 1))
+    return [(int(begin), int(end)) for begin, end in pairwise(cuts)]

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from math import ceil
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from ctsne._core import checks
 from ctsne._core.messages import shown, unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
+from ctsne.affinity.result import entry_blocks, strongest_entries
 from ctsne.io import anndata as ad
 from ctsne.io.dataset import NORMALIZE, Source, looks_like_counts
 from ctsne.labels import Labels
 from ctsne.neighbors.patterns import different_labels
 from ctsne.storage.record import Record, record_in
-
-# Entries of a graph that are sorted at once.
-_ENTRIES_AT_ONCE = 2**22
 
 
 def check_adata(adata: Any) -> None:
@@ -244,7 +240,7 @@ def scaled_similarities(affinities: sp.csr_array) -> sp.csr_array:
     # No row is empty: each is the mean of a row that sums to one and of others.
     roots = np.sqrt(np.maximum.reduceat(affinities.data, starts[:-1]))
     values = np.empty_like(affinities.data)
-    for begin, end in _blocks(starts):
+    for begin, end in entry_blocks(starts):
         block = slice(starts[begin], starts[end])
         own = np.repeat(roots[begin:end], np.diff(starts[begin : end + 1]))
         values[block] = np.minimum(affinities.data[block] / (own * roots[columns[block]]), 1)
@@ -255,24 +251,6 @@ def strongest_as_distances(connectivities: sp.csr_array, k: int) -> sp.csr_array
     """Return the k strongest connections c of each point as distances sqrt(1 - 2 log c)."""
     # So the nearest neighbours are those of the conditioned graph. Distances between features would
     # prefer the same label again.
-    starts = connectivities.indptr
-    columns, values = [], []
-    for begin, end in _blocks(starts):
-        block, sizes = slice(starts[begin], starts[end]), np.diff(starts[begin : end + 1])
-        weights, near = connectivities.data[block], connectivities.indices[block]
-        rows = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.lexsort((near, -weights, rows))  # by row, then from strong to weak
-        rank = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        kept = np.sort(order[rank < k])  # columns of a row stay in order
-        columns.append(near[kept])
-        values.append(np.sqrt(1 - 2 * np.log(weights[kept])))
-    ends = np.concatenate([[0], np.cumsum(np.minimum(np.diff(starts), k))]).astype(starts.dtype)
-    found = (np.concatenate(values), np.concatenate(columns), ends)
-    return sp.csr_array(found, shape=connectivities.shape)
-
-
-def _blocks(starts: NDArray[np.integer]) -> list[tuple[int, int]]:
-    """Cut rows into ranges of about equally many entries, to bound the memory of each."""
-    wanted = np.arange(0, int(starts[-1]), _ENTRIES_AT_ONCE)
-    cuts = np.unique(np.append(np.searchsorted(starts[:-1], wanted), len(starts) - 1))
-    return [(int(begin), int(end)) for begin, end in pairwise(cuts)]
+    found = strongest_entries(connectivities, k)
+    found.data = np.sqrt(1 - 2 * np.log(found.data))
+    return found
