@@ -17,6 +17,7 @@ from ctsne._core import checks, page_html
 from ctsne._core.components import Projection
 from ctsne._core.messages import warn
 from ctsne._core.progress import Report
+from ctsne.evaluate.trust import trust_of
 from ctsne.fit.advice import Advice, advise
 from ctsne.fit.fit import Fit
 from ctsne.fit.memory import check_memory
@@ -159,6 +160,8 @@ class ConditionalTSNE(
         With several label columns, a mapping of column name to float.
     mixing_ : float, mapping of label column to float, or None
         The mixing of the map, if ``mixing`` was given.
+    trust_ : ndarray of float32, shape (n,)
+        How far the place of each point can be believed, once :meth:`trust` has computed it.
     n_features_in_ : int
         Number of columns of ``X``.
     feature_names_in_ : ndarray of str
@@ -303,6 +306,38 @@ class ConditionalTSNE(
             matched=self.diagnostics_.column_matched,
             other=other,
         )
+
+    def trust(self) -> NDArray[np.float32]:
+        """Say how far the place of each point in the map can be believed.
+
+        A point is trusted if the map keeps its nearest points, those of the method's similarities,
+        at several scales; if the points around it are trusted; and if it lands among the same
+        points when it is placed again without itself. In other maps of the same data, points with
+        more trust keep more of their neighbours. Points below 0.4 could lie elsewhere.
+
+        Returns
+        -------
+        ndarray of float32, shape (n,)
+            From 0 to 1; larger values are more reliable. Also kept as ``trust_`` until the map
+            changes.
+
+        Examples
+        --------
+        >>> from ctsne import ConditionalTSNE
+        >>> from ctsne.datasets import make_synthetic
+        >>> data = make_synthetic(300, random_state=0)
+        >>> model = ConditionalTSNE(n_iter=300, random_state=0).fit(data.X, labels=data.known)
+        >>> trust = model.trust()
+        >>> trust.shape, bool(trust.min() >= 0), bool(trust.max() <= 1)
+        ((300,), True, True)
+        """
+        check_is_fitted(self)
+        source, jobs = self._lazy_reference.source, check_jobs(self.n_jobs)
+        if source is None:
+            raise ValueError(f"trust has nothing to go by: {NOT_KEPT}")
+        again = self._reference.place_again(source.features, jobs)
+        self.trust_ = trust_of(self.affinities_, self.embedding_, again, jobs)
+        return self.trust_
 
     def resume(self, n_iter: int) -> Self:
         """Continue the last run, with its momentum.
@@ -539,6 +574,7 @@ class ConditionalTSNE(
 
     def _keep_map(self, layout: Layout, log: StageLog | None = None) -> None:
         """Keep the positions; if they are not finite, fail and keep the ones before."""
+        self.__dict__.pop("trust_", None)  # of the map before
         self.kl_divergence_ = layout.loss()
         self.embedding_ = layout.embedding
         self.n_iter_ = layout.iteration
@@ -549,6 +585,8 @@ class ConditionalTSNE(
     def __getattr__(self, name: str) -> Any:
         if name == "affinities_" and "embedding_" in self.__dict__:
             raise AttributeError(f"this model has no affinities_: {NOT_KEPT}")
+        if name == "trust_" and "embedding_" in self.__dict__:
+            raise AttributeError("trust_ is not computed yet; call trust()")
         return object.__getattribute__(self, name)  # raises the usual error
 
     @property

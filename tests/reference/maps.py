@@ -164,3 +164,31 @@ def knn_hits(embedding: ArrayLike, codes: Integers, k: int) -> Floats:
         if codes[i] >= 0 and votes:
             values[i] = max(votes, key=votes.count) == codes[i]  # the nearest decides ties
     return values
+
+
+def trust(P: Floats, Y: ArrayLike, again: ArrayLike) -> Floats:
+    """Return how far the place of each point can be believed (docs/trust.md), without ties.
+
+    ``P`` holds similarities, and ``again`` where each point lands if it is placed as a new one.
+    """
+    Y, again, n = np.asarray(Y, np.float64), np.asarray(again, np.float64), len(P)
+    scales = [max(1, min(k, (n - 1) // 2)) for k in (15, 30, 60)]
+    W = np.zeros((n, n))
+    for i in range(n):
+        strongest = np.argsort(-P[i], kind="stable")[:30]
+        W[i, strongest] = P[i, strongest] / P[i, strongest].sum()
+    support = W + W @ W
+    np.fill_diagonal(support, 0)
+    near = _nearest_points(Y)
+    kept, found = np.zeros(n), np.zeros(n)
+    for i in range(n):
+        there = np.argsort(((Y - again[i]) ** 2).sum(axis=1), kind="stable")
+        there = there[there != i]
+        supported = np.flatnonzero(support[i])
+        best = supported[np.argsort(-support[i, supported], kind="stable")]
+        for k in scales:
+            own = set(near[i, :k].tolist())
+            kept[i] += len(own & set(best[:k].tolist())) / min(k, len(best)) / len(scales)
+            found[i] += len(own & set(there[:k].tolist())) / k / len(scales)
+    around = np.array([kept[near[i, : scales[1]]].mean() for i in range(n)])
+    return np.asarray(0.6 * kept + 0.3 * around + 0.1 * found)

@@ -13,6 +13,7 @@ from ctsne._core.messages import label_text
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD, SUGGESTED_MIXING
 from ctsne.evaluate import MapNeighbors, laplacian, map_neighbors, mixing, mixing_by_label
 from ctsne.evaluate.mixing import expected_shares
+from ctsne.evaluate.trust import DOUBTFUL
 from ctsne.fit.mixing import MISSED, fewer_neighbors, sample_settings
 from ctsne.fit.pipeline import affinities_of, layout_of, neighbors_of, without_counterparts
 from ctsne.fit.steps import USUAL_SLOPE
@@ -137,6 +138,28 @@ def advise(
     gains = [reached.reaches[name] - mixed[name] for name in reached.reaches]
     gains.append((reached.label_reaches or 1.0) - apart[0].mixing)
     return reached if max(gains) >= LEAST_GAIN else found
+
+
+def doubt_line(
+    trust: NDArray[np.floating],
+    labels: Labels | None = None,
+    other: Mapping[str, Any] | None = None,
+) -> str:
+    """Say how many points could lie elsewhere, and the labels that most of them have."""
+    rows = np.flatnonzero(trust < DOUBTFUL)
+    share = len(rows) / len(trust)
+    if not len(rows):
+        return "no point is likely to lie elsewhere"
+    seen = [encode_column(values) for values in (other or {}).values()]
+    kind = _where(rows, [column for column in seen if column.n_labels])
+    words = [] if kind is None else [label_text(kind)]
+    for name, column in ({} if labels is None else labels.by_name).items():
+        label = _where(rows, [column] if column.n_labels else [])
+        called = "label" if name == UNNAMED else name
+        words += [] if label is None else [f"of {called} {label_text(label)}"]
+    mostly = f"; mostly {' '.join(words)}" if words and len(rows) >= FEWEST_POINTS else ""
+    many = "less than 1 %" if share < 0.005 else f"{share:.0%}".replace("%", " %")
+    return f"{many} of the points could lie elsewhere{mostly}"
 
 
 def neighbors_in_map(

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ctsne._core.messages import value_text
-from ctsne.affinity.result import DOMINATED, kept_diagnostics
+from ctsne.affinity.result import DOMINATED, TRUST, kept_diagnostics
+from ctsne.fit.advice import doubt_line
 from ctsne.labels import UNNAMED
 from ctsne.methods import METHODS, is_used
 
@@ -27,7 +28,8 @@ def is_conditioned(model: Any) -> bool:
 def point_diagnostics(model: Any) -> dict[str, NDArray[np.float32]]:
     """Return the diagnostics per point that are kept with the map of a fitted model."""
     know_labels = is_conditioned(model) and METHODS[model.method].splits_neighbors
-    return kept_diagnostics(model.diagnostics_, know_labels=know_labels)
+    kept = kept_diagnostics(model.diagnostics_, know_labels=know_labels)
+    return kept | ({TRUST: model.trust_} if hasattr(model, "trust_") else {})
 
 
 def facts_table(facts: Iterable[tuple[str, str]]) -> str:
@@ -71,6 +73,8 @@ def fitted_html(model: Any) -> str:
     missed = int(n - np.count_nonzero(diagnostics.reached))
     reached = f"not reached by {_count(missed, n)}" if missed else "reached by all points"
     facts += [("perplexity", reached), ("dominated", dominated_text(diagnostics.largest_weight))]
+    if hasattr(model, "trust_"):
+        facts.append(("trust", doubt_line(model.trust_, model.labels_)))
     if diagnostics.recall < 1:
         facts.append(("search", f"{diagnostics.recall:.1%} of the true neighbours found"))
     return facts_table(facts)

@@ -145,12 +145,13 @@ def map_fields(key: str) -> dict[str, list[str]]:
     from ctsne.affinity.result import (  # imported here: loads the native core
         KEPT_DIAGNOSTICS,
         PLACED_DIAGNOSTICS,
+        TRUST,
     )
 
     name = map_name(key)
     graph = graph_fields(name)
     return {
-        "obs": [f"{name}_{what}" for what in (*KEPT_DIAGNOSTICS, *PLACED_DIAGNOSTICS)],
+        "obs": [f"{name}_{what}" for what in (*KEPT_DIAGNOSTICS, TRUST, *PLACED_DIAGNOSTICS)],
         "obsm": list(map_keys(name)),
         "uns": [name, graph.entry],
         "obsp": [graph.connectivities, graph.distances],

@@ -25,6 +25,8 @@ from ctsne.neighbors.precomputed import read_new_points
 LARGEST_SHARE = 1 / 3
 # Points of the map that are treated as new ones, to calibrate weights and to know usual distances.
 CALIBRATION_POINTS = 2000
+# Points of the map that are placed again at a time: bounds the memory, and changes nothing else.
+_AGAIN_AT_ONCE = 2**14
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +93,19 @@ class Reference:
         return np.array(found, np.int32)[place.reshape(-1)]
 
     def rows(
-        self, features: Any, codes: Codes, aligned: Any, perplexity: float, n_jobs: int
+        self,
+        features: Any,
+        codes: Codes,
+        aligned: Any,
+        perplexity: float,
+        n_jobs: int,
+        *,
+        own: NDArray[np.int64] | None = None,
     ) -> Iterator[tuple[NDArray[np.int64], Neighbors, NewRows]]:
-        """Yield numbers, lists and rows of new points, those with rows of equal length together."""
+        """Yield numbers, lists and rows of new points, those with rows of equal length together.
+
+        If the points are points of the map, ``own`` are their numbers there, left out of the lists.
+        """
         maker = self.maker(n_jobs)
         codes = codes if self.splits_neighbors else codes[:, :0]
         if maker.calibrated and perplexity not in self.calibrated and self.features is not None:
@@ -101,7 +113,8 @@ class Reference:
         # The distances between points of a map of distances are not kept.
         usual = next(iter(self.calibrated.values()), [])
         weights = self.calibrated.get(perplexity, usual)
-        for points, found in self.find(maker, features, codes, aligned, perplexity, n_jobs=n_jobs):
+        given = maker, features, codes, aligned, perplexity
+        for points, found in self.find(*given, own=own, n_jobs=n_jobs):
             yield points, found, maker.rows(found, codes[points], weights, perplexity)
 
     def place(
@@ -121,6 +134,22 @@ class Reference:
                 places = self._places_of(tuple(labels.tolist()), n_jobs)
                 first = np.zeros(len(new), np.int64)
                 out[new] = places.place(indices[new], rows[new], first, n_jobs=n_jobs)
+        return out
+
+    def place_again(self, features: Any, n_jobs: int) -> NDArray[np.float32]:
+        """Return where each point of the map, of given features or distances, lands as a new one.
+
+        It is not among its own neighbours. The repulsion is that of the whole map.
+        """
+        out, labels = np.empty_like(self.embedding), stacked(self.columns, self.n_points)
+        for begin in range(0, self.n_points, _AGAIN_AT_ONCE):
+            own = np.arange(begin, min(self.n_points, begin + _AGAIN_AT_ONCE))
+            aligned = None if self.aligned is None else self.aligned[own]
+            given = features[own], labels[own], aligned, self.perplexity, n_jobs
+            for some, found, made in self.rows(*given, own=own):
+                points = own[some]
+                which = labels[points], self.combined[points]
+                out[points] = self.place(found, made.rows, *which, n_jobs)
         return out
 
     @cached_property
