@@ -25,6 +25,7 @@ import scipy.sparse as sp
 from ctsne import ConditionalTSNE
 from ctsne._core.files import WriteError
 from ctsne.cli.main import main
+from ctsne.fit.advice import doubt_line
 from ctsne.io import read_map
 from ctsne.io.dataset import looks_like_counts
 from ctsne.layout.descent import Layout
@@ -540,3 +541,29 @@ def test_ctrl_c_while_the_map_is_moved_is_too_late(
     told = fail("embed cells.csv --labels batch -o map.csv", code=130)
     assert told.endswith("ctsne: interrupted: map.csv is written\n")
     assert sorted(path.name for path in Path().iterdir()) == [cells, "map.csv", "map.csv.json"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "h5ad"])
+def test_trust_is_a_column_and_a_line(
+    suffix: str, cells: str, frame: pd.DataFrame, run: Run, run_json: RunJson
+) -> None:
+    command = f"embed cells.csv --labels batch --other type -o map.{suffix}"
+    text = run(f"{command} --trust --page map.html")
+    line = next(line for line in text.splitlines() if "could lie elsewhere" in line)
+    X = frame.filter(like="PC").to_numpy()
+    quick = {"perplexity": 8, "n_iter": 40, "early_exaggeration_iter": 20}
+    model = ConditionalTSNE(random_state=0, **quick).fit(X, labels={"batch": frame["batch"]})
+    trust = model.trust()
+    assert line == doubt_line(trust, model.labels_, {"type": frame["type"]})
+    assert np.allclose(read_map(f"map.{suffix}").columns["ctsne_trust"], trust)
+    found = re.search(r'id="ctsne-facts">(.*?)</script>', Path("map.html").read_text("utf-8"))
+    assert found is not None
+    assert "trust" in [each["key"] for each in json.loads(found[1])["diagnostics"]]
+    content = run_json(f"{command} --trust")
+    assert content["trust"] == line
+    assert content["measures"]["trust"] == pytest.approx(trust.mean(), abs=1e-6)
+    run(f"rerun map.{suffix}")  # also makes the column again
+    assert np.allclose(read_map(f"map.{suffix}").columns["ctsne_trust"], trust)
+    content = run_json(command)
+    assert content["trust"] is None and "trust" not in content["measures"]
+    assert "ctsne_trust" not in read_map(f"map.{suffix}").columns

@@ -15,6 +15,7 @@ from ctsne._core.vocabulary import SUGGESTED_MIXING
 from ctsne.evaluate import mixing
 from ctsne.fit import advice
 from ctsne.fit.advice import Advice, Apart
+from ctsne.labels import encode_labels
 from ctsne.layout import Layout
 
 RNG = np.random.default_rng(0)
@@ -154,3 +155,22 @@ def test_estimates_on_real_data() -> None:
         given = fitted(points, labels, align="none", perplexity=30, **found.change)
         errors.append(found.reaches["batch"] - mixing(given.embedding_, labels))
     assert np.median(np.abs(errors)) <= 0.05
+
+
+def test_the_line_about_trust_names_what_most_of_the_points_are() -> None:
+    trust = np.full(600, 0.9, np.float32)
+    labels = encode_labels({"batch": BATCH})
+    assert advice.doubt_line(trust) == "no point is likely to lie elsewhere"
+    trust[0] = 0.1
+    assert advice.doubt_line(trust, labels) == "less than 1 % of the points could lie elsewhere"
+    trust[(TYPE == "T") & (BATCH == "one")] = 0.2
+    line = "17 % of the points could lie elsewhere; mostly"
+    assert advice.doubt_line(trust, labels, {"type": TYPE}) == f"{line} T of batch one"
+    assert advice.doubt_line(trust, labels) == f"{line} of batch one"
+    assert advice.doubt_line(trust, encode_labels(BATCH)) == f"{line} of label one"
+    nothing = {"type": np.full(600, None)}
+    assert advice.doubt_line(trust, None, nothing) == line.removesuffix("; mostly")
+    trust[:] = 0.2  # all points: no label has more than its share
+    assert advice.doubt_line(trust, labels, {"type": TYPE}) == (
+        "100 % of the points could lie elsewhere"
+    )

@@ -306,3 +306,39 @@ def test_one_placed_point_can_be_drawn() -> None:
     assert len(ax.collections[1].get_offsets()) == 1
     with pytest.raises(ValueError, match="sample"):
         pl.embedding(placement(1).embedding)
+
+
+def test_points_are_faint_where_they_are_not_to_be_believed() -> None:
+    positions = made_up(5)
+    trust = np.array([0.0, 0.2, 0.3, 0.4, 1.0])
+    ax = pl.embedding(positions, list("aabbb"), trust=trust)
+    opacity = ax.collections[0].get_facecolors()[in_given_order(ax, positions), 3]
+    np.testing.assert_allclose(opacity, [0.07, 0.07, 0.35, 0.7, 0.7])
+    plain = pl.embedding(positions, list("aabbb"), trust=False)
+    assert np.allclose(plain.collections[0].get_facecolors()[:, 3], 0.7)
+
+
+def test_trust_of_an_anndata_object() -> None:
+    adata = anndata.AnnData(np.zeros((5, 2), np.float32))
+    adata.obsm["X_ctsne"] = made_up(5)
+    with pytest.raises(ValueError, match=r"the map 'ctsne' has none; make it with ctsne.tl.ctsne"):
+        pl.embedding(adata, trust=True)
+    adata.obs["ctsne_trust"] = np.linspace(0, 1, 5, dtype=np.float32)
+    for basis in ("ctsne", "X_ctsne"):
+        ax = pl.embedding(adata, trust=True, basis=basis)
+        opacity = ax.collections[0].get_facecolors()[in_given_order(ax, adata.obsm["X_ctsne"]), 3]
+        np.testing.assert_allclose(opacity, [0.07, 0.175, 0.7, 0.7, 0.7], rtol=1e-5)
+
+
+def test_trust_that_is_refused() -> None:
+    positions = made_up(5)
+    with pytest.raises(TypeError, match=r"trust=True is for AnnData objects; pass the values"):
+        pl.embedding(positions, trust=True)
+    for wrong in ([0.5] * 4 + [np.nan], [0.5] * 4 + [1.5]):
+        with pytest.raises(ValueError, match="trust must hold numbers from 0 to 1"):
+            pl.embedding(positions, trust=wrong)
+    with pytest.raises(ValueError, match="trust must have one entry for each of the 5 points"):
+        pl.embedding(positions, trust=[0.5] * 4)
+    many = np.zeros((MOST_DOTS + 1, 2))
+    with pytest.raises(ValueError, match="trust is not visible in a density"):
+        pl.embedding(many, trust=np.ones(MOST_DOTS + 1))

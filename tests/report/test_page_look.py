@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from .conftest import Open
+from .conftest import Open, made_up, written
 
 
 def test_maps_come_before_legends_on_upright_paper(opened: Open, path: Path) -> None:
@@ -128,3 +129,38 @@ def test_nothing_is_cut_off(opened: Open, path: Path, width: int) -> None:
     if width >= 800:  # maps and controls without scrolling
         assert right["y"] + right["height"] <= 800
     assert 0.5 < left["width"] / left["height"] < 1.8
+
+
+def test_points_with_little_trust_are_faded_on_request(opened: Open, tmp_path: Path) -> None:
+    made = made_up()
+    trust = np.linspace(0, 1, 60).astype(np.float32)
+    for place, swept in enumerate(made.result.maps):
+        if place != 0:  # t-SNE has none
+            swept.diagnostics["trust"] = trust[:: -1 if place == 1 else 1]  # type: ignore[index]
+    page = opened(written(tmp_path, made))
+    shown = "ctsnePage.lit('{}')"
+    assert page.page.evaluate(shown.format("right")) is None
+    page.page.click("#look-menu summary")
+    assert page.text("#least-said") == "off"
+    page.page.fill("#least", "0.75")
+    assert page.text("#least-said") == "0.75" and page.state()["least"] == 0.75
+    rows = np.array(page.page.evaluate("ctsnePage.rows()"))
+    page.page.select_option("#right-map", "2")
+    kept = page.page.evaluate(shown.format("right"))
+    assert set(rows[kept]) == set(np.flatnonzero(np.rint(trust * 255) / 255 >= 0.75))
+    page.page.select_option("#right-map", "1")  # each map has its own
+    kept = page.page.evaluate(shown.format("right"))
+    assert set(rows[kept]) == set(np.flatnonzero(np.rint(trust[::-1] * 255) / 255 >= 0.75))
+    page.page.select_option("#right-map", "0")
+    assert page.page.evaluate(shown.format("right")) is None
+    page.page.select_option("#right-map", "1")
+    page.page.select_option("#right-column", ".trust")
+    page.page.fill("#least", "0")
+    assert page.page.evaluate(shown.format("right")) is None
+
+
+def test_without_trust_there_is_no_filter(opened: Open, path: Path) -> None:
+    page = opened(path)
+    page.page.click("#look-menu summary")
+    assert page.page.is_visible("#size") and not page.page.is_visible("#least")
+    assert not page.page.is_visible("label[for=least]")

@@ -327,3 +327,20 @@ def test_what_to_do_next_is_logged(blood: Any, caplog: pytest.LogCaptureFixture)
     with caplog.at_level(logging.INFO, "ctsne"):
         ctsne.tl.ctsne(blood, "phase", **QUICK)
     assert any("mixed to 0.8" in text or "stay apart" in text for text in caplog.messages)
+
+
+def test_trust_is_a_column_if_asked_for(
+    blood: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="ctsne"):
+        ctsne.tl.ctsne(blood, "phase", trust=True, **QUICK)
+    model = ConditionalTSNE(random_state=0, **QUICK)
+    model.fit(blood.obsm["X_pca"], labels=blood.obs["phase"])
+    assert_array_equal(blood.obs["ctsne_trust"], model.trust())
+    assert blood.obs["ctsne_trust"].dtype == np.float32
+    assert any("could lie elsewhere" in record.message for record in caplog.records)
+    assert blood.uns["ctsne"]["diagnostics_keys"]["trust"] == "ctsne_trust"
+    blood.write_h5ad(tmp_path / "cells.h5ad")
+    assert "ctsne_trust" in anndata.read_h5ad(tmp_path / "cells.h5ad").obs
+    ctsne.tl.ctsne(blood, "phase", **QUICK)  # a map without trust leaves none of the one before
+    assert "ctsne_trust" not in blood.obs

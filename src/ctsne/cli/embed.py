@@ -51,6 +51,7 @@ the output:
     ctsne_other_share     share of its similarity that goes to other labels
     ctsne_matched         near 0: no counterpart under other labels
     ctsne_largest_weight  near 1: its place depends on a single neighbour
+    ctsne_trust           with --trust; below 0.3: the point could lie elsewhere
 
 examples:
   ctsne embed cells.csv --labels batch -o map.csv
@@ -73,6 +74,8 @@ def add_options(parser: Parser, main: Any) -> None:
     opt.add_outputs(main, what="the map", color=f"--color COLUMN...  {text}")
     text = "also keep the model, to place new points with ctsne transform: a .ctsne file, about "
     option(main, "--model FILE", f"{text}as large as the features", dest="model_file")
+    text = "also say how far the place of each point can be believed"
+    option(main, "--trust", text)
     opt.add_data(parser, main)
     opt.add_messages(parser)
 
@@ -114,6 +117,9 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
             model.fit(data.X, labels=data.labels)
         if model.n_iter_ < options.n_iter:  # a map that is not finished is not a result here
             raise KeyboardInterrupt
+        if options.trust:
+            console.stage("trust")
+            model.trust()
         made = model.get_params(deep=False), dataset, outputs.map
         record = make_record(options, *made, aligned=data.aligned, results=fit_results(model))
         outputs.write_map(
@@ -205,6 +211,8 @@ def _report(
     model: ConditionalTSNE, data: Data, outputs: Outputs, options: Namespace, console: Console
 ) -> None:
     """Print what was made and how good it is, and what to do next."""
+    from ctsne.fit.advice import doubt_line
+
     measures = _measures(model, data, options.other, options.jobs)
     n, knob = len(model.embedding_), METHODS[options.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
@@ -230,6 +238,10 @@ def _report(
     advice = None if console.quiet else model.advise(other=data.hidden(options.other))
     if advice is not None:
         lines += map(as_typed, advice.lines(_spelled))
+    doubt = None
+    if options.trust:
+        doubt = doubt_line(model.trust_, model.labels_, data.hidden(options.other))
+        lines.append(doubt)
     content = {
         "command": "embed",
         "output": options.output,
@@ -239,6 +251,7 @@ def _report(
         "settings": settings_of(options),
         "found": {} if knob is None else {knob: value},
         "measures": measures,
+        "trust": doubt,
         "advice": None if advice is None else asdict(advice),
     }
     console.result("\n".join(lines), content)

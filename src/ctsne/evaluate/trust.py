@@ -22,9 +22,9 @@ STRONGEST = 30
 # Weights of the neighbours that a point keeps, of the mean over its map neighbours, and of the
 # neighbours that it has where it is placed again. Chosen on five sets, see experiments/trust.py.
 OWN, NEAR, AGAIN = 0.6, 0.3, 0.1
-# Below this trust a point could lie elsewhere: in other maps of the same data, such points lose
-# about half of their map neighbours or more.
-DOUBTFUL = 0.4
+# Below this trust a point could lie elsewhere: in other maps of the same data, such points keep
+# about a third of their map neighbours.
+DOUBTFUL = 0.3
 # Points that are worked on at a time: bounds the memory, and changes nothing else.
 _POINTS_AT_ONCE = 1024
 
@@ -78,13 +78,15 @@ def _kept(
     value = np.where(support.indices == points[row], 0.0, support.data)
     table = np.zeros((m, max(int(counts.max()), scales[-1])))
     table[row, np.arange(len(row)) - np.repeat(support.indptr[:-1], counts)] = value
-    order = np.partition(-table, [k - 1 for k in scales], axis=1)
     supported = np.maximum(1, np.count_nonzero(table, axis=1))
-    away = _squared(places[points[row]], places[support.indices])
+    order = np.sort(np.partition(-table, scales[-1] - 1, axis=1)[:, : scales[-1]], axis=1)
+    best = (value > 0) & (value >= -order[row, -1])
+    row, value, other = row[best], value[best], support.indices[best]
+    away = _squared(places[points[row]], places[other])
     shares = []
     for scale, k in enumerate(scales):
-        best = (value > 0) & (value >= -order[row, k - 1])
-        count = np.bincount(row[best & (away <= reach[row, scale])], minlength=m)
+        inside = (value >= -order[row, k - 1]) & (away <= reach[row, scale])
+        count = np.bincount(row[inside], minlength=m)
         shares.append(np.minimum(1.0, count / np.minimum(k, supported)))
     return np.asarray(np.mean(shares, axis=0))
 

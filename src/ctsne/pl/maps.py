@@ -11,8 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from ctsne._core.checks import check_choice, check_count
 from ctsne._core.messages import shown
+from ctsne.affinity.result import TRUST
 from ctsne.estimator import ConditionalTSNE
-from ctsne.io.anndata import category_colors, column_names, column_of, is_anndata, map_of
+from ctsne.io.anndata import (
+    category_colors,
+    column_names,
+    column_of,
+    is_anndata,
+    map_name,
+    map_of,
+)
 from ctsne.labels import Column
 from ctsne.pl import figures
 from ctsne.pl import points as dots
@@ -48,6 +56,7 @@ def embedding(
     palette: Mapping[Any, Any] | None = None,
     title: str | None = None,
     legend_loc: str | None = "auto",
+    trust: object = None,
     size: float | None = None,
     width: str | float | None = None,
     ax: Axes | None = None,
@@ -83,6 +92,10 @@ def embedding(
         Where labels are named: next to the map, on the map where their points are, or not at all
         with None. ``"auto"`` takes the margin, and both for more than 20 labels. Names on the map
         are moved apart; those that find no room are left out.
+    trust : array-like of shape (n,), or True, optional
+        How far the place of each point can be believed, as :meth:`ctsne.ConditionalTSNE.trust`
+        returns it: points with trust below about 0.3 are drawn faint. For an AnnData object, True
+        takes the column that ``ctsne.tl.ctsne(..., trust=True)`` has stored.
     size : float, optional
         Area of the dots in square points, which are then drawn for any number of points.
     width : {"single", "double"} or float, optional
@@ -116,6 +129,13 @@ def embedding(
         palettes = {key: category_colors(adata, name) for key, name in chosen.items()}
         columns = {key: column_of(adata, name, argument="color") for key, name in chosen.items()}
         shape = column_of(adata, shape, argument="shape")
+        if trust is True:
+            trust = adata.obs.get(f"{map_name(basis)}_{TRUST}")
+            if trust is None:
+                raise ValueError(
+                    f"trust: the map {shown(basis)} has none; make it with ctsne.tl.ctsne(..., "
+                    "trust=True)"
+                )
     elif isinstance(positions, Placement):
         if shape is None and positions.far.any() and len(positions.far) <= dots.MOST_DOTS:
             codes = positions.far.astype(np.int32)
@@ -131,6 +151,10 @@ def embedding(
         dots.make_look(column, shape, given.get(name), points=points, size=size)
         for name, column in columns.items()
     ]
+    if trust is True:
+        raise TypeError("trust=True is for AnnData objects; pass the values, trust=model.trust()")
+    if trust is not None and trust is not False:
+        looks = [dots.trusted_look(look, trust, len(points)) for look in looks]
     named = [_named_at(look, points, legend_loc) for look in looks]
     if map_under is not None:
         looks = [dots.above_reference(look) for look in looks]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.checks import as_numbers, check_features, check_number
+from ctsne.evaluate.trust import DOUBTFUL
 from ctsne.labels import Column, encode_column
 from ctsne.pl import figures
 from ctsne.pl.figures import Entry, load
@@ -33,6 +34,8 @@ _STRIP = 0.2
 # Least height of a frame in units of its width.
 _LOWEST = 0.6
 _OPACITY = 0.7
+# Points fade from full opacity at the higher of these values of trust to a tenth at the lower.
+_FAINT, _FAINTEST = (DOUBTFUL - 0.1, DOUBTFUL + 0.1), 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +51,7 @@ class Look:
     labels: Column | None = None  # of the colours, None for numbers
     shapes: Column | None = None
     markers: tuple[str, ...] = ()  # one per shape, and the last for missing ones
+    opacity: Any = _OPACITY  # one for all points, or one per point
 
 
 def make_look(
@@ -66,7 +70,7 @@ def make_look(
     to_rgb, labels, scale, entries, named = load("colors").to_rgb, None, None, [], 0
     rgb, groups = np.tile(to_rgb(PLAIN), (n, 1)), np.zeros(n, np.int32)
     if _is_continuous(color):
-        values = _numbers(color, n)
+        values = _numbers(color, n, "color")
         missing = np.isnan(values)
         groups[missing] = -1
         scale = _color_scale(values[~missing])
@@ -112,14 +116,28 @@ def _is_continuous(color: Any) -> bool:
     return bool(kind == "f")
 
 
-def _numbers(color: Any, n: int) -> NDArray[np.float64]:
-    values: NDArray[Any] = as_numbers(color, argument="color")
+def trusted_look(look: Look, trust: Any, n: int) -> Look:
+    """Make points faint where their places are not to be believed."""
+    values = _numbers(trust, n, "trust")
+    if not ((values >= 0) & (values <= 1)).all():  # not NaN either
+        raise ValueError("trust must hold numbers from 0 to 1, as ConditionalTSNE.trust() returns")
+    if look.size is None and n > MOST_DOTS:
+        raise ValueError(
+            f"trust is not visible in a density, which is drawn above {MOST_DOTS:,} points; got "
+            f"{n:,}: draw a sample of them, leave trust out, or give size to draw dots"
+        )
+    low, high = _FAINT
+    return replace(look, opacity=_OPACITY * np.clip((values - low) / (high - low), _FAINTEST, 1))
+
+
+def _numbers(color: Any, n: int, argument: str) -> NDArray[np.float64]:
+    values: NDArray[Any] = as_numbers(color, argument=argument)
     if values.shape not in ((n,), (n, 1)):
         found = f"got shape {values.shape}"
-        raise ValueError(f"color must have one entry for each of the {n} points, {found}")
+        raise ValueError(f"{argument} must have one entry for each of the {n} points, {found}")
     infinite = int(np.isinf(values).sum())
     if infinite:
-        raise ValueError(f"color holds {infinite} infinite values; replace them by NaN")
+        raise ValueError(f"{argument} holds {infinite} infinite values; replace them by NaN")
     return values.reshape(-1).astype(np.float64)
 
 
@@ -234,7 +252,8 @@ def _draw(ax: Axes, points: _Points, look: Look, box: Any, side: float) -> None:
     if look.shapes is not None:
         factors = np.array([MARKERS.get(marker, _MISSING_FACTOR) for marker in look.markers])
         sizes = size * factors[look.shapes.codes[order]]
-    style: dict[str, Any] = {"alpha": _OPACITY, "linewidths": 0, "rasterized": True}
+    alpha = look.opacity if np.isscalar(look.opacity) else look.opacity[order]
+    style: dict[str, Any] = {"alpha": alpha, "linewidths": 0, "rasterized": True}
     x, y = points[order].T
     dots = ax.scatter(x, y, s=sizes, c=look.rgb[order], **style)
     if look.shapes is not None:

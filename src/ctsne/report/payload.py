@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ctsne._core.vocabulary import chosen_by, measure_about, measure_title
 from ctsne.affinity.result import DOMINATED
+from ctsne.evaluate.trust import DOUBTFUL
 from ctsne.pl.palette import METHOD_COLORS, MISSING, measure_colors
 from ctsne.report.columns import MOST_LABELS, short_text
 from ctsne.report.data import PageData, PageMap
@@ -33,6 +34,11 @@ _DIAGNOSTICS = {
         "weight on other labels",
         2,
         "Share of the point's weight on neighbours with other labels.",
+    ),
+    "trust": (
+        "trust",
+        2,
+        f"How far the point's place can be believed; below {DOUBTFUL:g} it could lie elsewhere.",
     ),
     "largest_weight": (
         "largest weight",

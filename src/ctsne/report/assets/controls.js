@@ -24,6 +24,21 @@ function connectControls(data, state) {
     button.addEventListener("click", () => byId(button.dataset.goto).scrollIntoView());
   }
   connectStrength(data, state);
+  connectTrust(facts, state);
+}
+
+// A filter: points that are trusted less are faded. It is there if a map has trust.
+
+function connectTrust(facts, state) {
+  const slider = byId("least");
+  const known = facts.diagnostics.some(({ key }) => key === "trust");
+  for (const part of [slider.parentElement, slider.parentElement.previousElementSibling]) part.hidden = !known;
+  slider.addEventListener("input", () => state.set({ least: Number(slider.value) }));
+  state.watch(["least"], ({ least }) => {
+    slider.value = least;
+    byId("least-said").textContent = least === 0 ? "off" : least.toFixed(2);
+    slider.setAttribute("aria-valuetext", byId("least-said").textContent);
+  });
 }
 
 function connectStrength(data, state) {

@@ -242,6 +242,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     svg: () => svgOf(host, seen),
     positions: () => points.to,
     moving: () => begun !== null || resting !== null || queued !== null,
+    lit: () => (points.mask === null ? null : Array.from(points.mask.keys()).filter((point) => points.mask[point] === 1)),
     drawn: () => drawn,
     frames: () => frames.slice(),
     named: () => seen.named,

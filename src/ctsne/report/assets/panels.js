@@ -40,10 +40,14 @@ function connectPanels(data, state, colouring) {
     paint(values);
   });
   let mask = null;
-  state.watch(["selected"], ({ selected }) => {
-    mask = selected.length === 0 ? null : new Uint8Array(n);
-    for (const point of selected) mask[point] = 1;
-    panels.forEach((panel) => panel.highlight(mask));
+  const mark = ({ least, panels: wanted }) => panels.forEach((panel, place) => panel.highlight(trusted(data, wanted[place].map, least, mask)));
+  state.watch(["selected", "least"], (values) => {
+    mask = values.selected.length === 0 ? null : new Uint8Array(n);
+    for (const point of values.selected) mask[point] = 1;
+    mark(values);
+  });
+  state.watch(["panels"], (values) => {
+    if (values.least > 0) mark(values);
   });
   state.watch(["point"], ({ point }) => panels.forEach((panel) => panel.ring(point)));
   state.watch(["view"], ({ view }) => panels.forEach((panel) => panel.view(view)));
@@ -52,6 +56,13 @@ function connectPanels(data, state, colouring) {
     panels,
     highlighted: () => (mask === null ? [] : Array.from(mask.keys()).filter((point) => mask[point] === 1)),
   };
+}
+
+// The points of a mask, or of all, that are trusted enough; a map without trust keeps its mask.
+
+function trusted(data, map, least, mask) {
+  if (least === 0 || data.diagnostic(map, "trust", 0) === null) return mask;
+  return Uint8Array.from({ length: data.n }, (_, point) => ((mask === null || mask[point] === 1) && data.diagnostic(map, "trust", point) >= least ? 1 : 0));
 }
 
 // The panel that was used last is the one that slider, table and charts change. A map that the

@@ -37,6 +37,7 @@ function start() {
     rows: () => Array.from(data.rows),
     positions: (side) => structuredClone(panelOf(side).positions()),
     highlighted: () => maps.highlighted(),
+    lit: (side) => panelOf(side).lit(),
     view: () => ({ ...state.values.view }),
     suggest: (share) => suggest(facts, facts.targets.map((_, place) => (Array.isArray(share) ? share[place] : share))).map,
     drawn: (side) => panelOf(side).drawn(),

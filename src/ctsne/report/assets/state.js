@@ -21,6 +21,7 @@ function makeState(facts) {
     reason, // why this map
     look: { size: null, opacity: null, names: "auto", theme: "auto" }, // null: automatic
     drag: "select", // or "move"
+    least: 0, // points with less trust are faded
   };
   const [left, right] = firstColours(facts, map);
   if (facts.single) values.preset = left !== right ? "colours" : "one";
