@@ -35,6 +35,7 @@ LATER = (
     "targets",
     "suggestion",
     "standard",
+    "trust",
     "clustering",
     "held_out",
     "reference_embedding",
