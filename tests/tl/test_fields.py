@@ -242,7 +242,8 @@ def test_graphs_in_blocks_are_those_of_the_formulas(n: int, length: int, k: int,
     matrix = symmetric_matrix(indices.astype(np.int32), rows, 1)
     largest = np.sqrt(matrix.toarray().max(axis=1))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ctsne.affinity.result._SORTED_AT_ONCE", 7)
+        patch.setattr(fields, "_ENTRIES_AT_ONCE", 7)
+        patch.setattr("ctsne.affinity.result._VALUES_AT_ONCE", 7)
         weights = fields.scaled_similarities(matrix)
         distances = fields.strongest_as_distances(weights, k)
     assert_allclose(weights.toarray(), matrix.toarray() / np.outer(largest, largest), 1e-5)

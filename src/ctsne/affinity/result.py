@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,8 +15,8 @@ from ctsne._core.checks import check_jobs
 # The matrix is symmetrised in ranges of about this many entries. Each range reads all rows: small
 # ranges cost time, large ones memory.
 _ENTRIES_AT_ONCE = 2**24
-# Entries of a matrix that are sorted at once.
-_SORTED_AT_ONCE = 2**22
+# Values of rows, filled up to equal length, that are compared at once.
+_VALUES_AT_ONCE = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,24 +112,23 @@ def symmetric_matrix(
 
 def strongest_entries(matrix: sp.csr_array, k: int) -> sp.csr_array:
     """Return the k largest entries of each row; of equal ones, those of the first columns."""
-    starts = matrix.indptr
-    columns, values = [], []
-    for begin, end in entry_blocks(starts):
-        block, sizes = slice(starts[begin], starts[end]), np.diff(starts[begin : end + 1])
-        weights, near = matrix.data[block], matrix.indices[block]
-        rows = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.lexsort((near, -weights, rows))  # by row, then from strong to weak
-        rank = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        kept = np.sort(order[rank < k])  # columns of a row stay in order
-        columns.append(near[kept])
-        values.append(weights[kept])
-    ends = np.concatenate([[0], np.cumsum(np.minimum(np.diff(starts), k))]).astype(starts.dtype)
-    found = (np.concatenate(values), np.concatenate(columns), ends)
-    return sp.csr_array(found, shape=matrix.shape)
-
-
-def entry_blocks(starts: NDArray[np.integer]) -> list[tuple[int, int]]:
-    """Cut rows into ranges of about equally many entries, to bound the memory of each."""
-    wanted = np.arange(0, int(starts[-1]), _SORTED_AT_ONCE)
-    cuts = np.unique(np.append(np.searchsorted(starts[:-1], wanted), len(starts) - 1))
-    return [(int(begin), int(end)) for begin, end in pairwise(cuts)]
+    starts, sizes = matrix.indptr[:-1], np.diff(matrix.indptr)
+    kept = np.ones(matrix.nnz, np.bool_)
+    longer = np.flatnonzero(sizes > k)
+    longer = longer[np.argsort(-sizes[longer], kind="stable")]  # rows of similar length together
+    begin = 0
+    while begin < len(longer):
+        width = int(sizes[longer[begin]])
+        rows = longer[begin : begin + max(1, _VALUES_AT_ONCE // width)]
+        begin += len(rows)
+        place = np.arange(width)
+        inside = place < sizes[rows, None]
+        entry = np.where(inside, starts[rows, None] + place, starts[rows, None])
+        values = np.where(inside, matrix.data[entry], -np.inf)
+        least = np.partition(values, width - k, axis=1)[:, [width - k]]
+        above, tied = values > least, values == least
+        free = k - np.count_nonzero(above, axis=1)
+        chosen = above | (tied & (np.cumsum(tied, axis=1) <= free[:, None]))
+        kept[entry[inside]] = chosen[inside]
+    ends = np.concatenate([[0], np.cumsum(np.minimum(sizes, k))]).astype(matrix.indptr.dtype)
+    return sp.csr_array((matrix.data[kept], matrix.indices[kept], ends), shape=matrix.shape)

@@ -11,7 +11,6 @@ from scipy.spatial import cKDTree
 
 from ctsne._core.checks import check_jobs
 from ctsne.affinity.result import strongest_entries
-from ctsne.evaluate.neighbors import search_map
 from ctsne.evaluate.sampling import Floats
 
 # Sizes of the neighbourhoods compared; in small maps at most half of the other points.
@@ -43,25 +42,32 @@ def trust_of(
     n, jobs = len(embedding), check_jobs(n_jobs)
     scales = [max(1, min(k, (n - 1) // 2)) for k in SCALES]
     places, landed = embedding.astype(np.float64), again.astype(np.float64)
-    near = search_map(places, np.arange(n), scales[-1], jobs).indices
     tree, walk = cKDTree(places), strongest_entries(similarities, STRONGEST).astype(np.float64)
     walk.data /= np.repeat(walk.sum(axis=1), np.diff(walk.indptr))
+    both = sp.csr_array(walk + sp.eye_array(n))  # times a step, both lengths of the walk
 
-    def shares(begin: int) -> Floats:
-        """Return the shares of neighbours kept in the map, and where points are placed again."""
+    def nearest(positions: Floats, points: NDArray[np.int64]) -> NDArray[np.integer]:
+        """Return the nearest points of the map at the positions of points, without themselves."""
+        found = np.asarray(tree.query(positions[points], min(scales[-1] + 1, n))[1])
+        itself = found == points[:, None]
+        itself[~itself.any(axis=1), -1] = True
+        return np.asarray(found[~itself].reshape(len(points), -1))
+
+    def shares(begin: int) -> tuple[Floats, Floats, NDArray[np.integer]]:
+        """Return the shares kept, those found where points are placed again, and neighbours."""
         points = np.arange(begin, min(n, begin + _POINTS_AT_ONCE))
-        last = near[points][:, [k - 1 for k in scales]]
-        reach = _squared(places[points, None], places[last])
-        one = walk[points[0] : points[-1] + 1]
-        kept = _kept(sp.csr_array(one + one @ walk), points, places, reach, scales)
-        found = np.asarray(tree.query(landed[points], min(scales[-1] + 1, n))[1])
-        away = _squared(places[points, None], places[_others(found, points)])
-        around = [(away[:, :k] <= reach[:, [at]]).mean(axis=1) for at, k in enumerate(scales)]
-        return np.stack([kept, np.mean(around, axis=0)])
+        near = nearest(places, points)
+        reach = _squared(places[points, None], places[near[:, [k - 1 for k in scales]]])
+        away = _squared(places[points, None], places[nearest(landed, points)])
+        found = [(away[:, :k] <= reach[:, [at]]).mean(axis=1) for at, k in enumerate(scales)]
+        support = both[points[0] : points[-1] + 1] @ walk
+        kept = _kept(support, points, places, reach, scales)
+        return kept, np.mean(found, axis=0), near[:, : scales[1]]
 
     with ThreadPoolExecutor(jobs) as pool:
-        kept, found = np.concatenate(list(pool.map(shares, range(0, n, _POINTS_AT_ONCE))), axis=1)
-    around = kept[near[:, : scales[1]]].mean(axis=1)
+        parts = zip(*pool.map(shares, range(0, n, _POINTS_AT_ONCE)), strict=True)
+        kept, found, near = map(np.concatenate, parts)
+    around = kept[near].mean(axis=1)
     return np.asarray(OWN * kept + NEAR * around + AGAIN * found, np.float32)
 
 
@@ -73,19 +79,20 @@ def _kept(
     scales: list[int],
 ) -> Floats:
     """Return the share of the best supported neighbours within reach, the mean over the scales."""
-    m, counts = len(points), np.diff(support.indptr)
+    m, most, counts = len(points), scales[-1], np.diff(support.indptr)
     row = np.repeat(np.arange(m), counts)
     value = np.where(support.indices == points[row], 0.0, support.data)
-    table = np.zeros((m, max(int(counts.max()), scales[-1])))
-    table[row, np.arange(len(row)) - np.repeat(support.indptr[:-1], counts)] = value
-    supported = np.maximum(1, np.count_nonzero(table, axis=1))
-    order = np.sort(np.partition(-table, scales[-1] - 1, axis=1)[:, : scales[-1]], axis=1)
-    best = (value > 0) & (value >= -order[row, -1])
+    table = np.zeros((m, max(int(counts.max()), most)))
+    table[np.arange(table.shape[1]) < counts[:, None]] = -value
+    table.partition(most - 1, axis=1)
+    order = -np.sort(table[:, :most], axis=1)
+    supported = np.maximum(1, np.count_nonzero(order, axis=1))  # at most as many as the scales ask
+    best = (value > 0) & (value >= order[row, -1])
     row, value, other = row[best], value[best], support.indices[best]
     away = _squared(places[points[row]], places[other])
     shares = []
     for scale, k in enumerate(scales):
-        inside = (value >= -order[row, k - 1]) & (away <= reach[row, scale])
+        inside = (value >= order[row, k - 1]) & (away <= reach[row, scale])
         count = np.bincount(row[inside], minlength=m)
         shares.append(np.minimum(1.0, count / np.minimum(k, supported)))
     return np.asarray(np.mean(shares, axis=0))
@@ -93,10 +100,3 @@ def _kept(
 
 def _squared(a: Floats, b: Floats) -> Floats:
     return np.asarray(((a - b) ** 2).sum(axis=-1))
-
-
-def _others(found: NDArray[np.integer], points: NDArray[np.int64]) -> NDArray[np.integer]:
-    """Return the neighbours found at other places, without the points themselves."""
-    itself = found == points[:, None]
-    itself[~itself.any(axis=1), -1] = True
-    return np.asarray(found[~itself].reshape(len(points), -1))

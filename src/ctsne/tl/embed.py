@@ -101,8 +101,8 @@ def ctsne(
         Whether to store the similarities too, as a neighbours entry that scanpy can cluster. It may
         take more space than all other fields.
     trust : bool, default=False
-        Whether to say how far the place of each cell can be believed, which takes about a fifth of
-        the time of the map.
+        Whether to say how far the place of each cell can be believed, which takes a fifth to a half
+        of the time of the map.
     copy : bool, default=False
         Return a copy with the results, in memory, instead of writing them into ``adata``.
     align : {"none", "mutual", "local", "mean", "auto"}, str or array, optional

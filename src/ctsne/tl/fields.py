@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import ceil
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ctsne._core import checks
 from ctsne._core.messages import shown, unknown, warn
 from ctsne._core.vocabulary import ALIGN_CHOICES
-from ctsne.affinity.result import entry_blocks, strongest_entries
+from ctsne.affinity.result import strongest_entries
 from ctsne.io import anndata as ad
 from ctsne.io.dataset import NORMALIZE, Source, looks_like_counts
 from ctsne.labels import Labels
 from ctsne.neighbors.patterns import different_labels
 from ctsne.storage.record import Record, record_in
+
+# Entries of a graph that are scaled at once.
+_ENTRIES_AT_ONCE = 2**22
 
 
 def check_adata(adata: Any) -> None:
@@ -240,7 +245,7 @@ def scaled_similarities(affinities: sp.csr_array) -> sp.csr_array:
     # No row is empty: each is the mean of a row that sums to one and of others.
     roots = np.sqrt(np.maximum.reduceat(affinities.data, starts[:-1]))
     values = np.empty_like(affinities.data)
-    for begin, end in entry_blocks(starts):
+    for begin, end in _blocks(starts):
         block = slice(starts[begin], starts[end])
         own = np.repeat(roots[begin:end], np.diff(starts[begin : end + 1]))
         values[block] = np.minimum(affinities.data[block] / (own * roots[columns[block]]), 1)
@@ -254,3 +259,10 @@ def strongest_as_distances(connectivities: sp.csr_array, k: int) -> sp.csr_array
     found = strongest_entries(connectivities, k)
     found.data = np.sqrt(1 - 2 * np.log(found.data))
     return found
+
+
+def _blocks(starts: NDArray[np.integer]) -> list[tuple[int, int]]:
+    """Cut rows into ranges of about equally many entries, to bound the memory of each."""
+    wanted = np.arange(0, int(starts[-1]), _ENTRIES_AT_ONCE)
+    cuts = np.unique(np.append(np.searchsorted(starts[:-1], wanted), len(starts) - 1))
+    return [(int(begin), int(end)) for begin, end in pairwise(cuts)]
