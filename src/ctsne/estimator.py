@@ -24,7 +24,7 @@ from ctsne.fit.memory import check_memory
 from ctsne.fit.progress import StageLog
 from ctsne.fit.summary import fitted_html, with_page
 from ctsne.labels import Labels, add_numbers, encode_labels
-from ctsne.labels.columns import given_columns, labels_with_numbers
+from ctsne.labels.columns import given_columns
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 from ctsne.placing import place as placing
@@ -332,7 +332,7 @@ class ConditionalTSNE(
         ((300,), True, True)
         """
         check_is_fitted(self)
-        source, jobs = self._lazy_reference.source, check_jobs(self.n_jobs)
+        source, jobs = self._lazy_reference.source, checks.check_jobs(self.n_jobs)
         if source is None:
             raise ValueError(f"trust has nothing to go by: {NOT_KEPT}")
         again = self._reference.place_again(source.features, jobs)
@@ -422,7 +422,7 @@ class ConditionalTSNE(
         >>> placed.embedding.shape, bool(placed.far.mean() < 0.02)
         ((100, 2), True)
         """
-        labels = labels_with_numbers(labels, numbers)
+        labels = labels if numbers is None else add_numbers(labels, numbers)
         return place_in(self, X, labels, aligned=aligned, perplexity=perplexity)
 
     def transform(
@@ -498,7 +498,7 @@ class ConditionalTSNE(
                 "of the map, not those between new points; fit a new map, or use place"
             )
         count = checks.check_count(n_iter, "n_iter", low=1)
-        labels = labels_with_numbers(labels, numbers)
+        labels = labels if numbers is None else add_numbers(labels, numbers)
         request, n_jobs = self._checked(X, labels, aligned), checks.check_jobs(self.n_jobs)
         reference = self._reference
         placed = placing.place(reference, request, shifts={}, n_jobs=n_jobs)

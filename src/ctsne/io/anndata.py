@@ -22,7 +22,7 @@ from ctsne._core.messages import quoted, shown, unknown
 from ctsne.io import dataset as ds
 from ctsne.io.dataset import Dataset, Source, Texts
 from ctsne.io.hdf5 import StoredMatrix, opened, read_element
-from ctsne.labels import JOINT, Labels, add_numbers, combine_columns, encode_labels
+from ctsne.labels import JOINT, Labels, add_numbers, combine_columns
 
 # Entry of uns[key] with the settings record of a map, by which the map is known as ours.
 RECORD = "record"
@@ -191,8 +191,7 @@ def factored_out(
     column, n = labels_of(adata, labels), adata.n_obs
     if combine and isinstance(column, dict):
         column = combine_columns(list(column.values()))
-    known = None if column is None else encode_labels(column, n=n)
-    return add_numbers(known, labels_of(adata, numbers, "numbers"), n=n, period=period)
+    return add_numbers(column, labels_of(adata, numbers, "numbers"), n=n, period=period)
 
 
 def _named_columns(adata: Any, names: Texts, argument: str) -> list[Any]:

@@ -219,14 +219,7 @@ def encode_number(
 ) -> Column:
     """Turn a number to factor out into groups of about equal size, in its order.
 
-    Parameters
-    ----------
-    values : array-like of shape (n,)
-        Numbers, missing ones as in :func:`encode_column`.
-    n, argument
-        As in :func:`encode_column`.
-    period : float, optional
-        Of a circular number: values that differ by it are the same.
+    Parameters are those of :func:`encode_column`, and the period of a circular number.
 
     Examples
     --------

@@ -226,14 +226,15 @@ def encode_labels(labels: object, *, n: int | None = None, argument: str = "labe
 
 
 def add_numbers(
-    labels: Labels | None, numbers: Any, *, n: int | None = None, period: Any = None
+    labels: object, numbers: Any, *, n: int | None = None, period: Any = None
 ) -> Labels | None:
-    """Return labels with the columns of numbers after them; None if there are neither.
+    """Return encoded labels with the columns of numbers after them; None if there are neither.
 
     ``period`` is that of the only number, or a mapping by column.
     """
+    known = None if labels is None else encode_labels(labels, n=n)
     if numbers is None:
-        return labels
+        return known
     given, columns = _columns_of(numbers, n, "numbers")
     names = tuple(NUMBER if name == UNNAMED else name for name in given)
     if period is not None and not isinstance(period, Mapping):
@@ -244,28 +245,21 @@ def add_numbers(
     periods = {label_text(name): check_period(value) for name, value in (period or {}).items()}
     for name in periods:
         if name not in names:
-            known = f"not one of the numbers ({quoted(names)}){did_you_mean(name, names)}"
-            raise ValueError(f"numbers_period names {shown(name)}, {known}")
+            what = f"not one of the numbers ({quoted(names)}){did_you_mean(name, names)}"
+            raise ValueError(f"numbers_period names {shown(name)}, {what}")
     encoded = [
         encode_number(
             column, n=n, period=periods.get(name), argument=f"column {shown(name)} of numbers"
         )
         for name, column in zip(names, columns, strict=True)
     ]
-    before = () if labels is None else labels.names
+    before = () if known is None else known.names
     if twice := [name for name in names if name in before or names.count(name) > 1]:
         raise ValueError(f"labels and numbers have several columns named {shown(twice[0])}")
     if len(before) + len(names) > MOST_COLUMNS:
         count = f"{len(before)} label columns and {len(names)} numbers"
         raise ValueError(f"{count} were given; at most {MOST_COLUMNS} are possible in all")
-    return join_columns([*before, *names], [*(() if labels is None else labels.columns), *encoded])
-
-
-def labels_with_numbers(labels: Any, numbers: Any) -> Any:
-    """Return labels as given, or with numbers after them."""
-    if numbers is None:
-        return labels
-    return add_numbers(None if labels is None else encode_labels(labels), numbers)
+    return join_columns([*before, *names], [*(() if known is None else known.columns), *encoded])
 
 
 def encode_mixed(
@@ -274,7 +268,7 @@ def encode_mixed(
     """Return columns of which some are numbers, by their names; None if there are none."""
     plain = {name: column for name, column in columns.items() if name not in numbers}
     rest = {name: column for name, column in columns.items() if name in numbers}
-    return add_numbers(encode_labels(plain) if plain else None, rest or None, period=period)
+    return add_numbers(plain or None, rest or None, period=period)
 
 
 def check_period(value: Any) -> float:

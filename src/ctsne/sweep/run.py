@@ -115,8 +115,7 @@ def sweep(
             check_same_rows(X, column, argument=argument)
     base = _base(estimator, n_jobs, folder is not None)
     n = matrix.shape[0]
-    known = None if labels is None else encode_labels(labels, n=n)
-    known = add_numbers(known, numbers, n=n, period=base["numbers_period"])
+    known = add_numbers(labels, numbers, n=n, period=base["numbers_period"])
     if known is None:
         raise ValueError("labels must be the labels to factor out; a sweep measures their mixing")
     known.refuse_identifiers()
