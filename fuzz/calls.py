@@ -319,6 +319,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
         for name in ("place", "transform", "extend")
     },
     "ConditionalTSNE.advise": lambda data: Call(small_model(pick(data.rng, tuple(METHODS))).advise),
+    "ConditionalTSNE.trust": lambda data: Call(small_model(pick(data.rng, tuple(METHODS))).trust),
     "ConditionalTSNE.save": lambda data: Call(
         small_model(pick(data.rng, tuple(METHODS))).save, _new_path(data, ".ctsne")
     ),
@@ -327,6 +328,9 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "load": lambda data: Call(load, saved_model(data.folder)),
     "datasets.make_synthetic": lambda data: Call(
         datasets.make_synthetic, data.n, random_state=int(data.rng.integers(9))
+    ),
+    "datasets.make_drift": lambda data: Call(
+        datasets.make_drift, data.n, random_state=int(data.rng.integers(9))
     ),
     "sweep.SweepResult.targets": lambda data: Call(small_sweep().targets, data.strength),
     "labels.combine_columns": lambda data: Call(labels.combine_columns, [data.known, data.other]),

@@ -432,6 +432,25 @@ def names(rng: Rng, n: int) -> np.ndarray:
     return np.array(list("abcd"))[rng.integers(pick(rng, (2, 2, 3, 4)), size=n)]
 
 
+def numbers(rng: Rng, n: int) -> Any:
+    """Return numbers to factor out: heavy tails, ties, gaps, extremes, and a few that are none."""
+    values = rng.standard_cauchy(n)
+    kinds: tuple[Any, ...] = (
+        values,
+        np.round(values),
+        np.where(rng.random(n) < 0.3, np.nan, values),
+        np.full(n, np.nan),
+        values * 1e300,
+        rng.integers(-3, 3, n),
+        {"one": values, "two": rng.random(n)},
+        np.where(rng.random(n) < 0.1, np.inf, values),
+        names(rng, n),
+        values[: n // 2],
+        "text",
+    )
+    return kinds[int(rng.integers(len(kinds)))]
+
+
 def labels(rng: Rng, n: int, *, broken: float = 0.05) -> Any:
     """Return a label column of any kind."""
     column = names(rng, n)

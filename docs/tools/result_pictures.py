@@ -44,6 +44,11 @@ STYLES: dict[str, tuple[str, str, bool]] = {
     "mutual": (METHOD_COLORS["joint"], "D", False),
     "local": ("#0072B2", "s", False),
     "mean": ("#008844", "^", False),
+    "linear regression + t-SNE": ("#777777", "s", False),
+    "trend removed + t-SNE": ("#111111", "^", False),
+    "ten groups as labels, strength 1": (METHOD_COLORS["revised"], "X", True),
+    "`numbers=`, strength 1": (METHOD_COLORS["joint"], "o", True),
+    "joint, local": ("#0072B2", "s", False),
     ".30": ("#f3b8a8", "o", True),
     ".50": ("#e2735c", "o", True),
     ".70": ("#b8301d", "o", True),
@@ -175,6 +180,7 @@ def private(results: Path) -> Any:
         "revised r": "revised r",
         "joint": "joint",
         "joint, mutual": "joint, mutual",
+        "joint, local": "joint, local",
     }
     levels = list(dict.fromkeys(row["mixing"] for row in table))
     figure, axes = _panels(len(levels), height=3.4, share=False)
@@ -183,7 +189,7 @@ def private(results: Path) -> Any:
         names = [f"{row['dataset']} ({row['types']})" for row in rows]
         _dots(ax, names, {to: [number(row[line]) for row in rows] for line, to in lines.items()})
         ax.set_title(f"at a mixing of {level}", loc="left", fontsize="medium", fontweight="bold")
-        ax.set_xlim(-0.02, 0.42)
+        ax.set_xlim(-0.02, 0.52)
         ax.set_xlabel("neighbours of another type\n(lower is better)", fontsize="small")
     _legend(figure, axes[0])
     return figure

@@ -178,10 +178,11 @@ def check_settings(
     mixing = _check_mixing(given, method, labels)
     knobs = _check_knobs(given, labels)
     beta_low = _check_beta_low(given, labels)
-    period = given["numbers_period"]
-    for value in period.values() if isinstance(period, Mapping) else (period,):
-        None if value is None else check_period(value)
+    for _, period in _numbers_in(given["numbers_period"], "numbers_period"):
+        None if period is None else check_period(period)
     align = check_align(align_value(given), n, metric)
+    if labels is not None and (method.knob is not None or beta_low is not None):
+        labels.refuse_identifiers()
     settings = Settings(
         method=method,
         labels=labels,
@@ -320,7 +321,6 @@ def _with_usable_labels(settings: Settings, *, y_given: bool) -> tuple[Settings,
             f'no labels given, so method="{method.name}" has nothing to factor out: this is plain '
             f't-SNE. Pass labels=... to fit, or method="tsne" if that is what you want.{hint}'
         )
-    labels.refuse_identifiers()
     usable = [place for place, column in enumerate(labels.columns) if column.n_labels >= 2]
     few = {name: column for name, column in labels.by_name.items() if column.n_labels < 2}
     empty = [f"{name} ({column.describe()})" for name, column in few.items()]
@@ -440,7 +440,9 @@ def _check_schedule(given: Mapping[str, Any], n: int) -> Schedule:
     early = checks.check_number(
         given["early_exaggeration"], "early_exaggeration", low=0, open_low=True
     )
-    late = checks.check_number(given["exaggeration"], "exaggeration", low=0, open_low=True)
+    late = checks.check_number(
+        given["exaggeration"], "exaggeration", low=0, high=1e30, open_low=True
+    )
     rate, early_rate = given["learning_rate"], None
     if isinstance(rate, str):
         checks.check_choice(rate, "learning_rate", ("auto",))

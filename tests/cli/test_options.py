@@ -42,6 +42,7 @@ def test_every_parameter_reaches_the_estimator() -> None:
         "--dimensions": "3",
         "--bandwidth": "p",
         "--beta-low": "0.2",
+        "--numbers-period": "24",
         "--metric": "cosine",
         "--recall": "0.9",
         "--init": "random",

@@ -223,7 +223,7 @@ def test_a_map_is_written_where_the_user_says(cells: str, run: Run) -> None:
     [
         ({"options": {"mixing": "a"}}, "mixing must be a number"),
         ({"options": {"all_points": "yes"}}, "all_points must be true or false"),
-        ({"labels": []}, "labels must be one number or text"),
+        ({"labels": []}, "cannot be read: a sweep needs labels"),
         ({"options": {"output": "/tmp/x"}}, "does not know: 'output'"),
     ],
 )

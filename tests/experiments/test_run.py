@@ -146,7 +146,7 @@ def test_sections_have_an_order() -> None:
         "suggestion",
         "standard",
     ]
-    later = ["clustering", "held_out", "reference_embedding", "columns", "numbers_out"]
+    later = ["trust", "clustering", "held_out", "reference_embedding", "columns", "numbers_out"]
     assert names[15:] == later
 
 

@@ -101,6 +101,8 @@ def stored_settings(record: Record, output: Path) -> dict[str, Any]:
     actions = {action.dest: action for action in make_parser().commands[record.command].options()}
     dests = {parameter.name: parameter.dest for parameter in opt.PARAMETERS}
     stored = {**record.options, "labels": list(record.labels) or None}
+    if record.command == "sweep" and not record.labels:
+        raise ValueError(f"the settings stored in {output} cannot be read: a sweep needs labels")
     for name, value in record.parameters.items():
         if name == "pca" and value is None:
             value = "none"

@@ -17,7 +17,7 @@ from ctsne.evaluate.trust import DOUBTFUL
 from ctsne.fit.mixing import MISSED, fewer_neighbors, sample_settings
 from ctsne.fit.pipeline import affinities_of, layout_of, neighbors_of, without_counterparts
 from ctsne.fit.steps import USUAL_SLOPE
-from ctsne.labels import UNNAMED, Column, Labels, encode_column
+from ctsne.labels import UNNAMED, Column, Labels, encode_column, encode_labels
 from ctsne.neighbors.matching import UNMATCHED
 from ctsne.settings import Settings
 
@@ -120,7 +120,8 @@ def advise(
     if labels is None or knob is None or settings.mixing is not None:
         return None
     near = neighbors_in_map(embedding, settings.n_jobs)
-    found = find_apart(near, labels, matched, other or {})
+    seen = {} if other is None else encode_labels(other, argument="other").by_name
+    found = find_apart(near, labels, matched, seen)
     found = replace(found, unmatched=without_counterparts(matched, settings, hint=False))
     apart, mixed = found.apart, found.mixing
     if not apart:

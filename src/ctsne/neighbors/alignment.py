@@ -188,11 +188,9 @@ def without_trend(points: _Points, column: Column) -> _Points:
     place = ranks * TREND_STEPS - 0.5
     low = np.floor(place).astype(np.int64)
     part = (place - low)[:, None]
-    ends = (low, low + 1)
-    if column.period is None:
-        before, after = (trend[np.clip(end, 0, TREND_STEPS - 1)] for end in ends)
-    else:
-        before, after = (trend[end % TREND_STEPS] for end in ends)
+    ends = np.stack([low, low + 1])
+    circular = column.period is not None
+    before, after = trend[ends % TREND_STEPS if circular else np.clip(ends, 0, TREND_STEPS - 1)]
     out = points.astype(np.float64)
     out[known] -= before + part * (after - before)
     return np.asarray(out, points.dtype)

@@ -216,7 +216,7 @@ def _advise(
     """Return what to do next with each map; of a sweep, its stronger maps show what they reach."""
     if isinstance(result, ConditionalTSNE):
         with contextlib.suppress(ValueError):  # a loaded model, which does not keep its data
-            return {0: _sentences(result.advise(other=other))}
+            return {0: _sentences(result.advise(other=other or None))}
         return {}
     if result.labels is None or any(column.n_labels < 2 for column in result.labels.columns):
         return {}

@@ -269,7 +269,7 @@ def sweep(
     """
     fields.check_adata(adata)
     hidden = labels_of(adata, other, "other")
-    period = None if estimator is None else estimator.numbers_period
+    period = getattr(estimator, "numbers_period", None)
     known = factored_out(adata, labels, numbers, period=period)
     features = fields.find_features(adata, use_rep, n_pcs, layer)
     fields.warn_of_counts(features)
