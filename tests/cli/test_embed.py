@@ -167,7 +167,10 @@ def test_reports_the_result(cells: str, run: Run, run_json: RunJson) -> None:
     assert text.startswith("map: m.csv (120 points; revised, beta 0.0001)\n")
 
 
-def test_what_to_do_next_is_said_once(run: Run, run_json: RunJson, capsys: Any) -> None:
+def test_what_to_do_next_is_said_once(
+    run: Run, run_json: RunJson, capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     labels = np.where(np.arange(600) % 2, "one", "two")
     X = rng.normal(size=(600, 4))
