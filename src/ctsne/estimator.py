@@ -313,7 +313,7 @@ class ConditionalTSNE(
         A point is trusted if the map keeps its nearest points, those of the method's similarities,
         at several scales; if the points around it are trusted; and if it lands among the same
         points when it is placed again without itself. In other maps of the same data, points with
-        more trust keep more of their neighbours. Points below 0.3 could lie elsewhere.
+        more trust keep more of their neighbours. Below 0.3, most would be others.
 
         Returns
         -------

@@ -162,9 +162,12 @@ def test_the_line_about_trust_names_what_most_of_the_points_are() -> None:
     labels = encode_labels({"batch": BATCH})
     assert advice.doubt_line(trust) == "no point is likely to lie elsewhere"
     trust[0] = 0.1
-    assert advice.doubt_line(trust, labels) == "less than 1 % of the points could lie elsewhere"
+    assert (
+        advice.doubt_line(trust, labels)
+        == "less than 1 % of the points would have mostly other neighbours in another map"
+    )
     trust[(TYPE == "T") & (BATCH == "one")] = 0.2
-    line = "17 % of the points could lie elsewhere; mostly"
+    line = "17 % of the points would have mostly other neighbours in another map; mostly"
     assert advice.doubt_line(trust, labels, {"type": TYPE}) == f"{line} T of batch one"
     assert advice.doubt_line(trust, labels) == f"{line} of batch one"
     assert advice.doubt_line(trust, encode_labels(BATCH)) == f"{line} of label one"
@@ -172,5 +175,5 @@ def test_the_line_about_trust_names_what_most_of_the_points_are() -> None:
     assert advice.doubt_line(trust, None, nothing) == line.removesuffix("; mostly")
     trust[:] = 0.2  # all points: no label has more than its share
     assert advice.doubt_line(trust, labels, {"type": TYPE}) == (
-        "100 % of the points could lie elsewhere"
+        "100 % of the points would have mostly other neighbours in another map"
     )

@@ -51,7 +51,7 @@ the output:
     ctsne_other_share     share of its similarity that goes to other labels
     ctsne_matched         near 0: no counterpart under other labels
     ctsne_largest_weight  near 1: its place depends on a single neighbour
-    ctsne_trust           with --trust; below 0.3: the point could lie elsewhere
+    ctsne_trust           with --trust; below 0.3, neighbours may be others
 
 examples:
   ctsne embed cells.csv --labels batch -o map.csv

@@ -21,7 +21,7 @@ STRONGEST = 30
 # Weights of the neighbours that a point keeps, of the mean over its map neighbours, and of the
 # neighbours that it has where it is placed again. Chosen on five sets, see experiments/trust.py.
 OWN, NEAR, AGAIN = 0.6, 0.3, 0.1
-# Below this trust a point could lie elsewhere: in other maps of the same data, such points keep
+# Below this trust a point has little: in other maps of the same data, such points keep
 # about a third of their map neighbours.
 DOUBTFUL = 0.3
 # Points that are worked on at a time: bounds the memory, and changes nothing else.

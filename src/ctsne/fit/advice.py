@@ -146,7 +146,7 @@ def doubt_line(
     labels: Labels | None = None,
     other: Mapping[str, Any] | None = None,
 ) -> str:
-    """Say how many points could lie elsewhere, and the labels that most of them have."""
+    """Say how many points have little trust, and the labels that most of them have."""
     rows = np.flatnonzero(trust < DOUBTFUL)
     share = len(rows) / len(trust)
     if not len(rows):
@@ -160,7 +160,7 @@ def doubt_line(
         words += [] if label is None else [f"of {called} {label_text(label)}"]
     mostly = f"; mostly {' '.join(words)}" if words and len(rows) >= FEWEST_POINTS else ""
     many = "less than 1 %" if share < 0.005 else f"{share:.0%}".replace("%", " %")
-    return f"{many} of the points could lie elsewhere{mostly}"
+    return f"{many} of the points would have mostly other neighbours in another map{mostly}"
 
 
 def neighbors_in_map(

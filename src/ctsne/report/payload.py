@@ -38,7 +38,7 @@ _DIAGNOSTICS = {
     "trust": (
         "trust",
         2,
-        f"How far the point's place can be believed; below {DOUBTFUL:g} it could lie elsewhere.",
+        f"Below {DOUBTFUL:g}, the point would have mostly other neighbours in another map.",
     ),
     "largest_weight": (
         "largest weight",
