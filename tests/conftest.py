@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,13 @@ from numpy.typing import NDArray
 # No time limits: the first call of a kernel loads it, and shared machines stall.
 settings.register_profile("ctsne", deadline=None, derandomize=True)
 settings.load_profile("ctsne")
+
+# A process in the background of a script, or behind nohup, ignores these, and so would those that
+# tests start and then interrupt.
+for _number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        _default = signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL
+        signal.signal(_number, _default)
 
 
 @pytest.hookimpl(optionalhook=True)
