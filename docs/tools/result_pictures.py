@@ -44,10 +44,10 @@ STYLES: dict[str, tuple[str, str, bool]] = {
     "mutual": (METHOD_COLORS["joint"], "D", False),
     "local": ("#0072B2", "s", False),
     "mean": ("#008844", "^", False),
-    "linear regression + t-SNE": ("#777777", "s", False),
-    "trend removed + t-SNE": ("#111111", "^", False),
-    "ten groups as labels, strength 1": (METHOD_COLORS["revised"], "X", True),
-    "`numbers=`, strength 1": (METHOD_COLORS["joint"], "o", True),
+    "linear regression": ("#777777", "s", False),
+    "trend removed": ("#111111", "^", False),
+    "ten groups": (METHOD_COLORS["revised"], "X", True),
+    "numbers=": (METHOD_COLORS["joint"], "o", True),
     "joint, local": ("#0072B2", "s", False),
     ".30": ("#f3b8a8", "o", True),
     ".50": ("#e2735c", "o", True),
@@ -154,7 +154,13 @@ def numbers(results: Path) -> Any:
     """Draw how far numbers are removed, and what is left of the hidden label."""
     table = read_tables(results / "numbers_out.md")[0]
     datasets = list(dict.fromkeys(row["dataset"] for row in table))
-    methods = list(dict.fromkeys(row["method"] for row in table))
+    shown = {
+        "t-SNE": "t-SNE",
+        "linear regression + t-SNE": "linear regression",
+        "trend removed + t-SNE": "trend removed",
+        "ten groups as labels, strength 1": "ten groups",
+        "`numbers=`, strength 1": "numbers=",
+    }
     figure, axes = _panels(2, height=3.6)
     for ax, (name, title) in zip(
         axes,
@@ -162,8 +168,8 @@ def numbers(results: Path) -> Any:
         strict=True,
     ):
         values = {
-            method: [number(row[name]) for row in table if row["method"] == method]
-            for method in methods
+            short: [number(row[name]) for row in table if row["method"] == method]
+            for method, short in shown.items()
         }
         _dots(ax, datasets, values)
         ax.set_title(title, loc="left", fontsize="medium", fontweight="bold")
