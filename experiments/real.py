@@ -33,8 +33,8 @@ from ctsne.evaluate import (
     map_neighbors,
     rnx_curve,
 )
-from ctsne.labels import encode_column
-from ctsne.neighbors.alignment import align_points
+from ctsne.labels import encode_labels
+from ctsne.neighbors.alignment import choose_alignment
 
 SEEDS = range(3)
 TSNE = "t-SNE"
@@ -191,7 +191,9 @@ def make_map(
 @lru_cache(maxsize=8)
 def aligned(data: Data, how: str) -> NDArray[np.floating]:
     """Align the points once for all settings of a line."""
-    return align_points(data.X, encode_column(data.known), how, n_jobs=1)
+    known = encode_labels(data.known)
+    found = choose_alignment(data.X, known, how, metric="euclidean", n_jobs=1)
+    return data.X if found.points is None else found.points
 
 
 @lru_cache(maxsize=1)

@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ctsne import ConditionalTSNE
 from ctsne.affinity import tsne_affinities
-from ctsne.labels import encode_column
+from ctsne.labels import encode_column, encode_labels
 from ctsne.layout import Layout, Schedule, start_positions
 from ctsne.neighbors import Neighbors, find_neighbors, read_neighbors
-from ctsne.neighbors.alignment import align_points
+from ctsne.neighbors.alignment import choose_alignment
 
 __all__ = [
     "balanced_neighbors",
@@ -83,7 +83,9 @@ def means_removed_tsne(
     Parameters are those of :func:`harmony_tsne`.
     """
     features = np.asarray(X)
-    centred = align_points(features, encode_column(labels, n=len(features)), "mean")
+    known = encode_labels(labels, n=len(features))
+    found = choose_alignment(features, known, "mean", metric="euclidean", n_jobs=1)
+    centred = features if found.points is None else found.points
     return _tsne(centred, perplexity, n_iter, start, random_state)
 
 

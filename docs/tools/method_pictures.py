@@ -17,9 +17,9 @@ from pictures import DPI, GRID, INK, Cells, made_up, style_chart
 from ctsne import pl
 from ctsne.affinity import joint_affinities, joint_odds
 from ctsne.affinity.shares import natural_log_shares
-from ctsne.labels import encode_column, encode_labels
+from ctsne.labels import encode_labels
 from ctsne.neighbors import find_neighbors, joint_lengths
-from ctsne.neighbors.alignment import align_points
+from ctsne.neighbors.alignment import choose_alignment
 from ctsne.pl.palette import METHOD_COLORS
 
 matplotlib.use("Agg")
@@ -91,13 +91,15 @@ def joint_shares() -> Any:
 def alignment_moves() -> Any:
     """Draw two batches before and after every alignment, with how many counterparts are right."""
     cells = _two_batches()
-    labels, colors = encode_column(cells.batch), pl.palette(cells.batch)
+    known, colors = encode_labels(cells.batch), pl.palette(cells.batch)
+    labels = known.combined
     kinds = {"none": "as they are", "mutual": "mutual", "local": "local", "mean": "mean"}
     figure, axes = plt.subplots(
         1, len(kinds), figsize=(9.2, 3.0), layout="constrained", sharex=True, sharey=True
     )
     for ax, (how, title) in zip(axes, kinds.items(), strict=True):
-        places = align_points(cells.X, labels, how)
+        found = choose_alignment(cells.X, known, how, metric="euclidean", n_jobs=1)
+        places = cells.X if found.points is None else found.points
         for kind, marker in MARKERS.items():
             for batch, color in colors.items():
                 own = (cells.type == kind) & (cells.batch == batch)

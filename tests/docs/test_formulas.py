@@ -15,9 +15,10 @@ from scipy.optimize import approx_fprime
 
 from ctsne.affinity import beta_from_odds, joint_odds
 from ctsne.labels import encode_column, encode_labels
-from ctsne.neighbors.alignment import align_points, commuting_share
+from ctsne.neighbors.alignment import commuting_share
 
 from .. import reference as formulas
+from ..aligned_points import align_points
 
 U = 8.0
 Floats = NDArray[np.float64]

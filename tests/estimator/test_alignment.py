@@ -9,8 +9,9 @@ import scipy.sparse as sp
 
 from ctsne.datasets import Synthetic, make_synthetic
 from ctsne.labels import encode_column
-from ctsne.neighbors.alignment import align_points, commuting_share
+from ctsne.neighbors.alignment import commuting_share
 
+from ..aligned_points import align_points
 from .helpers import ALIGNMENTS, make
 
 

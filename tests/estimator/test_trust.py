@@ -93,7 +93,8 @@ def test_kept_until_the_map_changes() -> None:
     with pytest.raises(AttributeError, match=r"trust_ is not computed yet; call trust\(\)"):
         _ = model.trust_
     before = model.trust()
-    assert doubt_line(before, model.labels_) in fitted_html(model)
+    matched = model.diagnostics_.matched
+    assert doubt_line(before, model.labels_, matched=matched) in fitted_html(model)
     model.resume(20)
     assert not hasattr(model, "trust_")
     assert not np.array_equal(model.trust(), before)

@@ -18,12 +18,12 @@ from ctsne.neighbors.alignment import (
     PAIR_NEIGHBORS,
     ROUNDS,
     SCORE_NEIGHBORS,
-    align_points,
     alignment_sample,
     choose_alignment,
     commuting_share,
 )
 
+from ..aligned_points import align_points
 from ..random_columns import as_columns
 from ..reference import neighbors
 
@@ -128,7 +128,7 @@ def plain_local(X: Floats, codes: Any) -> Floats:
     far[:, codes < 0] = np.inf
     np.fill_diagonal(far, np.inf)
     near = [np.argsort(row, kind="stable")[: np.isfinite(row).sum()] for row in far]
-    matched = neighbors.matched_in_column(near, codes)
+    part = np.maximum(0, 2 * neighbors.matched_in_column(near, codes) - 1)
     for _ in range(ROUNDS):
         pairs = pairs_of(moved, codes)
         steps = np.zeros_like(moved)
@@ -138,7 +138,7 @@ def plain_local(X: Floats, codes: Any) -> Floats:
                 D2 = squares(moved[i : i + 1], moved[paired])[0]
                 nearest = paired[np.argsort(D2, kind="stable")[:LOCAL_NEIGHBORS]]
                 means = [moved[pairs[j]].mean(axis=0) - moved[j] for j in nearest]
-                steps[i] = 0.5 * matched[i] * np.mean(means, axis=0)
+                steps[i] = 0.5 * part[i] * np.mean(means, axis=0)
         moved = moved + steps
     return moved
 

@@ -26,6 +26,8 @@ PAIR_NEIGHBORS = 10
 ROUNDS = 5
 # How many paired points of the same label determine the move of a point.
 LOCAL_NEIGHBORS = 50
+# Points move with the paired points near them if matched better than this, fully if matched fully.
+MATCHED_ENOUGH = 0.5
 # Larger data are sampled to estimate and score alignments, and to estimate shifts of labels, with
 # this many points of every label beside it, twice the sample at most.
 SAMPLE, SHIFT_SAMPLE, LABEL_SAMPLE = 10_000, 5000, 50
@@ -127,17 +129,6 @@ def _align_labels(X: Any, column: Column, how: str, *, metric: str, n_jobs: int)
         if scores[name] >= max(scores.values()):
             best = tried
     return replace(best, scores=scores)
-
-
-def align_points(
-    X: _Points, labels: Column, how: str, *, metric: str = "euclidean", n_jobs: int = -1
-) -> _Points:
-    """Move the points of each label towards their counterparts (docs/alignment.md).
-
-    Unlabelled points do not move; ``X`` itself is returned if nothing moves.
-    """
-    aligned = _align(X, labels, how, metric=metric, n_jobs=n_jobs).points
-    return X if aligned is None else aligned
 
 
 def _align(X: _Points, labels: Column, how: str, *, metric: str, n_jobs: int) -> Alignment:
@@ -355,7 +346,7 @@ def _merged(points: _Points, groups: Column, n_jobs: int) -> NDArray[np.int64] |
 def _local_moves(points: _Floats, labels: Column, shifts: _Floats, n_jobs: int) -> _Floats:
     """Find the move of each point, from its shift on by half the mean difference of pairs nearby.
 
-    Points that are not matched stay: a few wrong pairs would carry away a type without
+    Points that are hardly matched stay: a few wrong pairs would carry away a type without
     counterparts.
     """
     now = moved(points, labels.codes, shifts)
@@ -363,12 +354,13 @@ def _local_moves(points: _Floats, labels: Column, shifts: _Floats, n_jobs: int) 
     column = join_columns(["label"], [labels])
     found = find_neighbors(points, column, lengths=lengths, aligned=now, n_jobs=n_jobs)
     matched = matched_shares(found, column)
+    part = np.maximum(0.0, (matched - MATCHED_ENOUGH) / (1 - MATCHED_ENOUGH))
     for _ in range(ROUNDS):
         difference, count = _differences(now, labels, n_jobs)
         paired = count > 0
         move = 0.5 * difference[paired] / count[paired, None]
         near = _smoothed(move, now[paired], labels.codes[paired], now, labels.codes, n_jobs)
-        now = now + matched * near
+        now = now + part * near
     return np.asarray(now - points)
 
 
