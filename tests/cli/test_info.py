@@ -133,3 +133,14 @@ def test_settings_of_another_program_beside_the_data(
 def test_info_of_no_file(fail: Run) -> None:
     assert fail("info none.csv").startswith("ctsne: error: there is no file none.csv")
     assert "there is no file none.ctsne" in fail("info none.ctsne")
+
+
+def test_a_number_that_dominates_is_proposed_as_one(run_json: RunJson, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=200)
+    cells = anndata.AnnData(np.column_stack([10 * age, *rng.normal(size=(4, 200))]))
+    cells.obs["age"] = age
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    content = run_json("info", str(tmp_path / "cells.h5ad"))
+    assert content["proposal"] == "age" and content["labels"]["age"]["kind"] == "number"
+    assert "--numbers age" in content["next"] and "--labels" not in content["next"]

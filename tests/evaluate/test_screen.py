@@ -14,7 +14,7 @@ from scipy.stats.contingency import association
 
 from ctsne.evaluate import mixing
 from ctsne.evaluate.screen import Screening, cramers_v, screen
-from ctsne.labels.candidates import label_columns
+from ctsne.labels.candidates import label_columns, number_columns
 
 N = 600
 RNG = np.random.default_rng(0)
@@ -142,3 +142,19 @@ def test_proposals_for_real_data(name: str, proposal: str) -> None:
     data = np.load(Path(os.environ["CTSNE_DATA"]) / f"{name}.npz")
     columns = {str(column): data[str(column)] for column in data["columns"]}
     assert screened(data["X"], **columns).proposal == proposal
+
+
+def test_a_number_is_ranked_by_its_gap_and_proposed_last() -> None:
+    depth = RNG.normal(size=N)
+    X = points(patient=0.0, kind=0.0)
+    X[:, 0] += 20 * depth
+    numbers = number_columns({"depth": depth, "random": RNG.normal(size=N)})
+    found = screen(X, {**label_columns({"noise": NOISE}), **numbers})
+    shares = {column.name: column.mixing for column in found.columns}
+    assert found.columns[0].name == "depth" and found.columns[0].kind == "number"
+    assert shares["depth"] == pytest.approx(mixing(X, numbers["depth"]), abs=0.02)
+    assert shares["depth"] < 0.4 < 0.9 < shares["random"]
+    assert found.proposal == "depth" and found.advice.startswith("factor out the number depth")
+    X[np.arange(N), PATIENT] += 40.0
+    both = screen(X, {**label_columns({"patient": PATIENT}), **numbers})
+    assert both.proposal == "patient"

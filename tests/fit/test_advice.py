@@ -173,6 +173,10 @@ def test_the_line_about_trust_names_what_most_of_the_points_are() -> None:
     assert advice.doubt_line(trust, encode_labels(BATCH)) == f"{line} of label one"
     nothing = {"type": np.full(600, None)}
     assert advice.doubt_line(trust, None, nothing) == line.removesuffix("; mostly")
+    matched = np.where(TYPE == "T", 0.01, 1.0)
+    alone = advice.doubt_line(trust, labels, {"type": TYPE}, matched)
+    assert alone == f"{line} T of batch one; 99 % of them have no counterpart under other labels"
+    assert advice.doubt_line(trust, labels, {"type": TYPE}, 1 - matched) == f"{line} T of batch one"
     trust[:] = 0.2  # all points: no label has more than its share
     assert advice.doubt_line(trust, labels, {"type": TYPE}) == (
         "100 % of the points would have mostly other neighbours in another map"

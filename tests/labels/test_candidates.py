@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ctsne.labels.candidates import kind_of, label_columns
+from ctsne.labels.candidates import kind_of, label_columns, number_columns
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,19 @@ def test_columns_that_could_be_labels() -> None:
     found = label_columns(columns)
     assert [*found] == ["donor", "plate", "speaker", "n_counts", "sex", "celltype"]
     assert found["donor"].n_missing == 5
+
+
+def test_columns_that_could_be_numbers() -> None:
+    n = 100
+    columns: dict[str, Any] = {
+        "score": np.linspace(0, 1, n),
+        "gaps": pd.Series(np.linspace(0, 1, n)).mask(np.arange(n) < 5),
+        "n_counts": np.arange(n) % 60,
+        "row": np.arange(n),  # an identifier
+        "few": np.arange(n) % 3 * 0.5,  # fewer values than groups
+        "text": np.array(["a", "b"])[np.arange(n) % 2],
+        "infinite": np.where(np.arange(n) < 1, np.inf, np.linspace(0, 1, n)),
+    }
+    found = number_columns(columns)
+    assert list(found) == ["score", "gaps", "n_counts"]
+    assert found["gaps"].n_missing == 5 and found["score"].numbers is not None

@@ -82,6 +82,7 @@ def test_labels_and_numbers_are_joined_by_name() -> None:
         ({"age": [1, 2, 3]}, None, "one entry for each of the 4 points"),
         ({"batch": [1, 2, 3, 4]}, None, "several columns named 'batch'"),
         ({"a": [1] * 4, "b": [1] * 4, "c": [1] * 4}, None, "at most 3 are possible"),
+        (None, 24, "numbers_period needs numbers"),
         ({"age": [1, 2, 3, 4]}, 0, "numbers_period must be above 0"),
         ({"age": [1, 2, 3, 4]}, {"aeg": 2}, "numbers_period names 'aeg'.*did you mean 'age'"),
         ({"a": [1] * 4, "b": [1] * 4}, 2, "must be a mapping"),

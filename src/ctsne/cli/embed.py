@@ -240,7 +240,8 @@ def _report(
         lines += map(as_typed, advice.lines(_spelled))
     doubt = None
     if options.trust:
-        doubt = doubt_line(model.trust_, model.labels_, data.hidden(options.other))
+        hidden, matched = data.hidden(options.other), model.diagnostics_.matched
+        doubt = doubt_line(model.trust_, model.labels_, hidden, matched)
         lines.append(doubt)
     content = {
         "command": "embed",

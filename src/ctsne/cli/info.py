@@ -153,8 +153,9 @@ def _facts(source: Path, record: Record, key: str) -> tuple[dict[str, str], dict
     else:
         found = read_map(source, key=key)
         stored = {name: found.columns[name] for name in record.labels if name in found.columns}
-        numbers = record.options.get("numbers") or ()
-        known = encode_mixed(stored, numbers, period=given.get("numbers_period"))
+        numbers = [name for name in record.options.get("numbers") or () if name in stored]
+        period = given.get("numbers_period") if numbers else None
+        known = encode_mixed(stored, numbers, period=period)
         positions, labels = found.embedding, {} if known is None else known.by_name
     n, dimensions = positions.shape
     mixed = {name: mixing(positions, x) for name, x in labels.items() if n > 3 and x.n_labels > 1}
@@ -202,7 +203,7 @@ def _describe_data(path: str, console: Console) -> tuple[list[str], dict[str, An
     pattern = main_features(data.features) if doubtful else None
     data = data if pattern is None else data.select([pattern])
     console.stage("neighbours")
-    columns = candidates(data.columns)
+    columns = candidates(data.columns, numbers=True)
     found = screen(data.X, columns)
     rest = [name for name in data.columns if name not in columns]
     content: dict[str, Any] = {
@@ -237,7 +238,8 @@ def _describe_data(path: str, console: Console) -> tuple[list[str], dict[str, An
     if found.proposal is None:
         settings |= {"method": "tsne", "output": f"{stem}-map.csv"}
         return lines, content, spell_command(["embed", path], settings)
-    settings["labels"] = [found.proposal]
+    number = columns[found.proposal].numbers is not None
+    settings["numbers" if number else "labels"] = [found.proposal]
     seen = label_to_see([x.name for x in found.columns if x.name != found.proposal])
     settings["other"] = None if seen is None else [seen]
     return lines, content, report_command(path, settings, f"{stem}.html")

@@ -1,4 +1,4 @@
-"""Which label to factor out: how far each column dominates neighbourhoods in the data."""
+"""What to factor out: how far each label or number dominates neighbourhoods in the data."""
 
 from __future__ import annotations
 
@@ -14,23 +14,27 @@ from ctsne._core.vocabulary import NEIGHBORHOOD, SUGGESTED_MIXING
 from ctsne.evaluate.mixing import mixing
 from ctsne.evaluate.neighbors import MapNeighbors, data_neighbors
 from ctsne.labels import Column
-from ctsne.labels.candidates import KINDS, kind_of
+from ctsne.labels.candidates import KINDS, NUMBER_KIND, kind_of
 
 # A column follows from another one if that leaves at most this share of wrong guesses, and two
 # columns are confounded from this Cramér's V on.
 _WRONG, _CONFOUNDED = 0.05, 0.5
-_NOTES = {"treatment": "looks like a treatment", "analysis": "looks like a result of an analysis"}
+_NOTES = {
+    "treatment": "looks like a treatment",
+    "analysis": "looks like a result of an analysis",
+    NUMBER_KIND: "a number, in ten groups",
+}
 
 
 @dataclass(frozen=True)
 class ScreenedColumn:
-    """A column that could be a label."""
+    """A column that could be factored out, as a label or as a number."""
 
     name: str
     values: int
     missing: int
     mixing: float  # among the nearest neighbours in the data, as a share of random mixing
-    kind: str  # what the name suggests
+    kind: str  # what the name suggests, or "number"
     note: str
 
 
@@ -58,7 +62,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Screening:
-    """Columns that could be labels, how they are related, and which one to factor out."""
+    """Columns that could be factored out, how they are related, and the one proposed."""
 
     columns: tuple[ScreenedColumn, ...]  # the one that dominates neighbourhoods most first
     relations: tuple[Relation, ...]  # those of the proposal first
@@ -67,10 +71,11 @@ class Screening:
 
 
 def screen(X: Any, columns: Mapping[str, Column], **how: Any) -> Screening:
-    """Rank columns that could be labels, and propose one to factor out.
+    """Rank columns that could be labels or numbers, and propose one to factor out.
 
     The strongest nuisance is proposed; without one, an unknown column. A treatment or a result of
-    an analysis comes last, and the advice says so. ``how`` is passed to `data_neighbors`.
+    an analysis comes after them, and the advice says so; a number comes last. ``how``
+    is passed to `data_neighbors`.
     """
     n = X.shape[0]
     shares = dict.fromkeys(columns, float("nan"))
@@ -80,7 +85,8 @@ def screen(X: Any, columns: Mapping[str, Column], **how: Any) -> Screening:
         shares = {name: mixing(lists, column) for name, column in columns.items()}
     ranked = []
     for name in sorted(columns, key=lambda name: np.nan_to_num(shares[name], nan=np.inf)):
-        column, kind = columns[name], kind_of(name)
+        column = columns[name]
+        kind = kind_of(name) if column.numbers is None else NUMBER_KIND
         missing = f"{column.n_missing:,} missing" if column.n_missing else ""
         note = ", ".join(filter(None, (_NOTES.get(kind), missing)))
         ranked.append(
@@ -143,6 +149,7 @@ def _propose(ranked: list[ScreenedColumn], relations: list[Relation]) -> tuple[s
         "it is the least mixed of the other columns",
         "treatment": f"{name} {note}: factor it out only if it is not your question",
         "analysis": f"{name} {note}: factor it out to see what else there is",
+        NUMBER_KIND: f"factor out the number {name}: no label dominates",
     }
     texts = [f"{why[found.kind]} (mixing {found.mixing:.2f})"]
     kinds = {column.name: column.kind for column in ranked}

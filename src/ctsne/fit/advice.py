@@ -31,6 +31,8 @@ RUN_POINTS = 5000
 LEAST_GAIN, FEWEST_POINTS = 0.02, 10
 # Where only some labels of a mixed column are apart, this much is asked for at once.
 LARGEST_GAP = 0.15
+# Missing counterparts explain little trust if at least this share of such points has none.
+LEAST_ALONE = 0.2
 _NAMED = 3
 
 
@@ -145,8 +147,9 @@ def doubt_line(
     trust: NDArray[np.floating],
     labels: Labels | None = None,
     other: Mapping[str, Any] | None = None,
+    matched: NDArray[np.floating] | None = None,
 ) -> str:
-    """Say how many points have little trust, and the labels that most of them have."""
+    """Say how many points have little trust, the labels of most of them, and what they lack."""
     rows = np.flatnonzero(trust < DOUBTFUL)
     share = len(rows) / len(trust)
     if not len(rows):
@@ -159,8 +162,15 @@ def doubt_line(
         called = "label" if name == UNNAMED else name
         words += [] if label is None else [f"of {called} {label_text(label)}"]
     mostly = f"; mostly {' '.join(words)}" if words and len(rows) >= FEWEST_POINTS else ""
-    many = "less than 1 %" if share < 0.005 else f"{share:.0%}".replace("%", " %")
-    return f"{many} of the points would have mostly other neighbours in another map{mostly}"
+    many = "less than 1 %" if share < 0.005 else _percent(share)
+    alone = 0.0 if matched is None else float((matched[rows] < UNMATCHED).mean())
+    lack = f"{_percent(alone)} of them have no counterpart under other labels"
+    lack = f"; {lack}" if alone >= LEAST_ALONE else ""
+    return f"{many} of the points would have mostly other neighbours in another map{mostly}{lack}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def neighbors_in_map(

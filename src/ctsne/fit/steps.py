@@ -174,7 +174,9 @@ class _PlaneStepper:
             longest = 0.5 * float(np.abs(levels[-1] - levels[best]).max())
         if (level != levels[best]).any() or (np.abs(gaps[best, counted]) > near).any():
             gap = gaps[best, counted] - further
-            level[counted] += _damped_step(slopes[np.ix_(counted, counted)], gap, longest)
+            slope = slopes[np.ix_(counted, counted)]
+            damped = slope.T @ slope + DAMPING * np.eye(len(gap))
+            level[counted] += np.linalg.solve(damped, slope.T @ gap).clip(-longest, longest)
         level = np.clip(level, 0.0, 1.0)
         tried = any(np.abs(level - trial.levels).max() < LEAST_STEP for trial in trials)
         return None if tried else level
@@ -182,12 +184,6 @@ class _PlaneStepper:
     def is_met(self, made: Trial) -> bool:
         free = ~self._stuck(made)
         return bool((np.abs(self._targets - made.mixing)[free] <= NEAR_ENOUGH).all())
-
-
-def _damped_step(slopes: Floats, gap: Floats, longest: float) -> Floats:
-    """Return how far to move levels to close a gap by the slopes."""
-    damped = slopes.T @ slopes + DAMPING * np.eye(len(gap))
-    return np.clip(np.linalg.solve(damped, slopes.T @ gap), -longest, longest)
 
 
 def _fitted_slopes(trials: Sequence[Trial], level: Floats, usual: Floats) -> Floats:

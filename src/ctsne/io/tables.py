@@ -30,7 +30,7 @@ from ctsne.io import dataset as ds
 from ctsne.io.dataset import Dataset, Names, Source, Texts
 from ctsne.io.paths import TEXT_SUFFIXES, suffix_of
 from ctsne.labels import Column
-from ctsne.labels.candidates import label_columns
+from ctsne.labels.candidates import label_columns, number_columns
 
 # Names of columns that identify rows.
 IDENTIFIER = re.compile(
@@ -431,9 +431,14 @@ def is_of_map(name: str, key: str) -> bool:
     return match is not None and match[1] == key
 
 
-def candidates(columns: Mapping[str, Any], key: str = "ctsne") -> dict[str, Column]:
-    """Return the columns that could be labels and do not belong to a map of this key."""
-    return label_columns({name: x for name, x in columns.items() if not is_of_map(name, key)})
+def candidates(
+    columns: Mapping[str, Any], key: str = "ctsne", *, numbers: bool = False
+) -> dict[str, Column]:
+    """Return the columns that could be labels, or numbers if asked, and are not part of a map."""
+    left = {name: x for name, x in columns.items() if not is_of_map(name, key)}
+    found = label_columns(left)
+    rest = {name: x for name, x in left.items() if numbers and name not in found}
+    return found | number_columns(rest)
 
 
 def table_columns(frame: Any) -> dict[str, Any]:

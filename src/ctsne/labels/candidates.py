@@ -1,12 +1,15 @@
-"""Which columns of a table could be labels, and what their names suggest."""
+"""Which columns of a table could be factored out, and what their names suggest."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from ctsne.labels.column import Column, encode_column
+import numpy as np
+
+from ctsne.labels.column import GROUPS, Column, encode_column, encode_number
 
 # A label has at most this many values, and at least this many points per value on average. More
 # whole numbers than this are counts, unless the name suggests a label.
@@ -25,8 +28,9 @@ _WORDS = {
     "analysis": "(?:sub|super|cell)?(?:type|class|cluster|state)|leiden|louvain|label|annot|lineage"
     "|digit|predict|seurat|ident(?![a-z])",
 }
-# The order in which columns are proposed.
-KINDS = ("nuisance", "unknown", "treatment", "analysis")
+# The order in which columns are proposed. A number is one by its values, not by its name.
+NUMBER_KIND = "number"
+KINDS = ("nuisance", "unknown", "treatment", "analysis", NUMBER_KIND)
 
 
 def kind_of(name: str) -> str:
@@ -50,6 +54,20 @@ def label_columns(columns: Mapping[str, Any]) -> dict[str, Column]:
         if labels is not None and 2 <= labels.n_labels <= most:
             found[name] = labels
     return dict(sorted(found.items(), key=lambda item: KINDS.index(kind_of(item[0]))))
+
+
+def number_columns(columns: Mapping[str, Any]) -> dict[str, Column]:
+    """Return the columns that could be numbers to factor out: too many values to be labels."""
+    found = {}
+    for name, column in columns.items():
+        values = np.asarray(column)
+        # Whole numbers that are all different are identifiers.
+        if values.dtype.kind == "f" or len(np.unique(values)) < len(values):
+            with suppress(TypeError, ValueError):
+                number = encode_number(column)
+                if number.n_labels == GROUPS:
+                    found[name] = number
+    return found
 
 
 def _encoded(column: Any) -> Column | None:

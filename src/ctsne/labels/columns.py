@@ -234,6 +234,9 @@ def add_numbers(
     """
     known = None if labels is None else encode_labels(labels, n=n)
     if numbers is None:
+        columns_known = () if known is None else known.columns
+        if period is not None and all(column.numbers is None for column in columns_known):
+            raise ValueError("numbers_period needs numbers, but none were given")
         return known
     given, columns = _columns_of(numbers, n, "numbers")
     names = tuple(NUMBER if name == UNNAMED else name for name in given)

@@ -13,14 +13,7 @@ from ctsne._core.checks import check_choice, check_count
 from ctsne._core.messages import shown
 from ctsne.affinity.result import TRUST
 from ctsne.estimator import ConditionalTSNE
-from ctsne.io.anndata import (
-    category_colors,
-    column_names,
-    column_of,
-    is_anndata,
-    map_name,
-    map_of,
-)
+from ctsne.io.anndata import category_colors, column_names, column_of, is_anndata, map_name, map_of
 from ctsne.labels import Column
 from ctsne.pl import figures
 from ctsne.pl import points as dots

@@ -90,7 +90,6 @@ class PageData:
 
 def read_page(
     result: SweepResult | ConditionalTSNE,
-    *,
     columns: Any,
     known: str | Sequence[str] | None,
     other: str | Sequence[str] | None,
@@ -98,6 +97,7 @@ def read_page(
     mixing: float | Mapping[str, float],
     names: Any,
     title: str | None,
+    *,
     commands: Sequence[str] | None = None,
     provenance: Any = None,
 ) -> PageData:

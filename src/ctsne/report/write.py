@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -106,19 +105,12 @@ def write_report(
     >>> columns = {"colour": data.known, "shape": data.hidden}
     >>> write_report(result, "report.html", columns=columns, known="colour", other="shape")
     """
-    target = _check_page(path)
-    page = read_page(
-        result,
-        columns=columns,
-        known=known,
-        other=other,
-        features=features,
-        mixing=mixing,
-        names=names,
-        title=title,
-        commands=commands,
-        provenance=provenance,
-    )
+    target = check_path(path, "path")
+    check_target(target)
+    if not target.parent.is_dir():
+        raise ValueError(f"path is in a folder that does not exist: {target.parent}")
+    shown = columns, known, other, features, mixing, names, title
+    page = read_page(result, *shown, commands=commands, provenance=provenance)
     write_file(target, _render(page, MOST_POINTS)[1])
 
 
@@ -198,16 +190,7 @@ def show(
     # Of a sweep; anything else is a single map, or refused.
     maps = len(result.maps) if isinstance(result, SweepResult) else 1
     most = min(MOST_INLINE, _MOST_BYTES // (12 * max(1, maps)))  # bytes of a point with its columns
-    page = read_page(
-        result,
-        columns=columns,
-        known=known,
-        other=other,
-        features=features,
-        mixing=mixing,
-        names=names,
-        title=title,
-    )
+    page = read_page(result, columns, known, other, features, mixing, names, title)
     hidden, content = _render(page, most)
     note = ""
     if hidden:
@@ -224,15 +207,6 @@ def inline_html(result: Any) -> str:
         return show(result)._repr_html_()
     except ValueError:  # three dimensions, no finished map, or a sweep without labels
         return ""
-
-
-def _check_page(path: object) -> Path:
-    """Return the file to write, or refuse a place that cannot be used."""
-    target = check_path(path, "path")
-    check_target(target)
-    if not target.parent.is_dir():
-        raise ValueError(f"path is in a folder that does not exist: {target.parent}")
-    return target
 
 
 def _render(page: PageData, most: int) -> tuple[int, bytes]:

@@ -155,7 +155,8 @@ def choose_map(lines: _Lines, targets: Mapping[str, float], wanted: str, hidden:
     chosen = min(equal, key=lambda own: not own.plain)  # the first, hence the weakest
     found = split_measure(judge or "")[1] or hidden
     good = "keeps most neighbours" if judge is None else f"keeps {found} purest"
-    own = _mixed_to({name: chosen.mean(name) for name in targets})
+    mixed = [f"{split_measure(m)[1] or 'the label'} to {chosen.mean(m):.2f}" for m in targets]
+    own = f"{' and '.join(mixed)} of random"
     reason = f"of the maps that reach {wanted}, this one {good}"
     if not reaching:
         reason = f"no setting reaches {wanted}; this one mixes {own}"
@@ -232,12 +233,6 @@ def _equivalent(equal: Sequence[_Setting]) -> str:
         taken = low if len(by_line) == 1 else taken
     *most, last_text = texts
     return f"{', '.join(most)}{' and ' * bool(most)}{last_text} are equivalent; {taken} taken"
-
-
-def _mixed_to(values: Mapping[str, float]) -> str:
-    """Write how far the label, or each column, is mixed."""
-    texts = [f"{split_measure(name)[1] or 'the label'} to {x:.2f}" for name, x in values.items()]
-    return f"{' and '.join(texts)} of random"
 
 
 def _best_seed(maps: Sequence[SweptMap], targets: Mapping[str, float]) -> SweptMap:

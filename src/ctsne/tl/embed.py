@@ -184,7 +184,9 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
         for text in advice.lines():
             StageLog(model.get_params(deep=False)).write(text)
     if heard and trust:
-        StageLog(model.get_params(deep=False)).write(doubt_line(model.trust_, model.labels_))
+        matched = model.diagnostics_.matched
+        doubt = doubt_line(model.trust_, model.labels_, matched=matched)
+        StageLog(model.get_params(deep=False)).write(doubt)
     # Nothing is written before everything that can fail is done.
     parameters = model.get_params(deep=False)
     named = isinstance(align, str) and align not in ALIGN_CHOICES

@@ -13,14 +13,7 @@ from ctsne._core.vocabulary import FEATURE_METRICS, MEASURED_POINTS, NEIGHBORHOO
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import evaluate as evaluate_arrays
 from ctsne.evaluate.screen import screen as screen_arrays
-from ctsne.io.anndata import (
-    factored_out,
-    graph_fields,
-    labels_of,
-    map_name,
-    map_of,
-    obs_columns,
-)
+from ctsne.io.anndata import factored_out, graph_fields, labels_of, map_name, map_of, obs_columns
 from ctsne.io.dataset import Source
 from ctsne.io.tables import candidates
 from ctsne.methods import align_value
@@ -45,7 +38,9 @@ def screen(
     metric: str = "euclidean",
     n_jobs: int = -1,
 ) -> pd.DataFrame:
-    """Rank the columns of ``adata.obs`` that could be labels, and propose one to factor out.
+    """Rank the columns of ``adata.obs`` that could be factored out, and propose one.
+
+    Columns with a few values that repeat could be labels, others numbers (``kind`` "number").
 
     The proposal is logged. ``adata`` is not changed.
 
@@ -59,9 +54,9 @@ def screen(
     -------
     pandas.DataFrame
         One row per column: number of ``values`` and of ``missing`` ones, ``mixing`` among the
-        nearest neighbours in the data (the smallest first; 1 is random), the ``kind`` that the
-        name suggests, and a ``note``. ``attrs`` has the ``proposal`` (None if no column
-        dominates), the ``advice`` in words, and ``relations`` such as nested columns.
+        nearest neighbours in the data (the smallest first; 1 is random; of a number the gap), the
+        ``kind`` that the name suggests, and a ``note``. ``attrs`` has the ``proposal`` (None if no
+        column dominates), the ``advice`` in words, and ``relations`` such as nested columns.
 
     Examples
     --------
@@ -79,7 +74,7 @@ def screen(
 
     fields.check_adata(adata)
     features = fields.find_features(adata, use_rep, n_pcs, layer)
-    columns = candidates(obs_columns(adata.obs))
+    columns = candidates(obs_columns(adata.obs), numbers=True)
     found = screen_arrays(features.matrix, columns, metric=metric, pca=features.pca, n_jobs=n_jobs)
     names = ["name", "values", "missing", "mixing", "kind", "note"]
     table = pd.DataFrame(map(vars, found.columns), columns=names).set_index("name")
@@ -154,7 +149,7 @@ def evaluate(
     numbers = None
     if labels is None and record.labels and set(record.labels) <= set(adata.obs):
         labels, numbers = recorded_columns(record)
-    period = record.parameters.get("numbers_period")
+    period = record.parameters.get("numbers_period") if numbers else None
     known = factored_out(adata, labels, numbers, period=period)
     hidden = labels_of(adata, other, "other")
     neighbors_key = record.options.get("neighbors_key")
