@@ -45,6 +45,7 @@ def trust_of(
     tree, walk = cKDTree(places), strongest_entries(similarities, STRONGEST).astype(np.float64)
     walk.data /= np.repeat(walk.sum(axis=1), np.diff(walk.indptr))
     both = sp.csr_array(walk + sp.eye_array(n))  # times a step, both lengths of the walk
+    order = np.asarray(tree.indices, np.int64)  # neighbours in the map follow each other in memory
 
     def nearest(positions: Floats, points: NDArray[np.int64]) -> NDArray[np.integer]:
         """Return the nearest points of the map at the positions of points, without themselves."""
@@ -55,20 +56,22 @@ def trust_of(
 
     def shares(begin: int) -> tuple[Floats, Floats, NDArray[np.integer]]:
         """Return the shares kept, those found where points are placed again, and neighbours."""
-        points = np.arange(begin, min(n, begin + _POINTS_AT_ONCE))
+        points = order[begin : begin + _POINTS_AT_ONCE]
         near = nearest(places, points)
         reach = _squared(places[points, None], places[near[:, [k - 1 for k in scales]]])
         away = _squared(places[points, None], places[nearest(landed, points)])
         found = [(away[:, :k] <= reach[:, [at]]).mean(axis=1) for at, k in enumerate(scales)]
-        support = both[points[0] : points[-1] + 1] @ walk
+        support = both[points] @ walk
         kept = _kept(support, points, places, reach, scales)
         return kept, np.mean(found, axis=0), near[:, : scales[1]]
 
     with ThreadPoolExecutor(jobs) as pool:
         parts = zip(*pool.map(shares, range(0, n, _POINTS_AT_ONCE)), strict=True)
-        kept, found, near = map(np.concatenate, parts)
-    around = kept[near].mean(axis=1)
-    return np.asarray(OWN * kept + NEAR * around + AGAIN * found, np.float32)
+        parts_kept, found, near = map(np.concatenate, parts)
+    kept, trust = np.empty(n), np.empty(n, np.float32)
+    kept[order] = parts_kept
+    trust[order] = OWN * parts_kept + NEAR * kept[near].mean(axis=1) + AGAIN * found
+    return trust
 
 
 def _kept(
