@@ -225,6 +225,10 @@ def test_the_path_to_a_decision_can_be_typed() -> None:
         ("xyz", "available: embed, transform"),
         ("embed x.csv --lables a", "unknown option --lables; did you mean --labels?"),
         ("embed x.csv --strenght=1", "unknown option --strenght; did you mean --strength?"),
+        (
+            "place m.ctsne x.csv --numbers a",
+            "unknown option --numbers; --labels names numbers of a",
+        ),
         ("embed x.csv --label a", "did you mean --labels?"),
         ("embed x.csv --method jiont", "got 'jiont'; did you mean joint?"),
         ("embed x.csv --init pac", "got 'pac'; did you mean pca?"),

@@ -355,6 +355,22 @@ def test_several_columns(client: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(positions(placed), direct)
 
 
+# All combinations of labels and groups of numbers are in the model, so none is aligned anew.
+@pytest.mark.filterwarnings("ignore:the map is aligned and has several label columns")
+def test_numbers(client: Any, tmp_path: Path) -> None:
+    frame = FRAME.assign(age=np.random.default_rng(0).uniform(20, 80, len(FRAME)))
+    few = frame[::3]
+    fitted = ConditionalTSNE(perplexity=8, n_iter=30).fit(
+        few[NAMES], labels=few[["batch"]], numbers=few[["age"]]
+    )
+    shards = dd.from_pandas(frame, npartitions=2)
+    placed = run(fitted, shards, tmp_path / "out", labels=["batch", "age"])
+    direct = fitted.transform(frame[NAMES], frame[["batch", "age"]])
+    np.testing.assert_array_equal(positions(placed), direct)
+    turned = fitted.transform(frame[NAMES], frame[["batch"]].assign(age=100 - frame["age"]))
+    assert (direct != turned).any(axis=1).mean() > 0.5
+
+
 def test_far_points_are_counted(client: Any, model: Any, tmp_path: Path) -> None:
     far = DATA.X.copy()
     far[::100] += 1000

@@ -160,7 +160,9 @@ class Parser(argparse.ArgumentParser):
                 return
             name = argument.partition("=")[0]
             if name.startswith("--") and name not in known:
-                self.error(f"unknown option {name}{suggested(name, known)}")
+                fixed = name == "--numbers" and "--labels" in known
+                hint = "; --labels names numbers of a model too" if fixed else ""
+                self.error(f"unknown option {name}{hint or suggested(name, known)}")
 
     def options(self) -> list[argparse.Action]:
         """Return all options with a name, in the order of the help."""
