@@ -20,18 +20,6 @@ if TYPE_CHECKING:
 
 USAGE = "[MAP] [--bibtex] [options]"
 HELP = "how to cite, or a Methods paragraph about how a map was made"
-DESCRIPTION = """\
-Show how to cite ctsne and the papers behind it.
-
-Given a map, print a paragraph for the Methods section of a paper, with the
-settings stored in that file, and the references it needs. What no record holds
-is left to you, in [brackets]."""
-
-EPILOG = """\
-examples:
-  ctsne cite
-  ctsne cite map.csv
-  ctsne cite model.ctsne --bibtex"""
 
 
 class Reference(NamedTuple):

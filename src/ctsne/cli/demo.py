@@ -34,25 +34,7 @@ mixing: share of random mixing; should be near 1 for colours (known) and 0 for s
 
 USAGE = "[options]"
 HELP = "compare all methods on synthetic data: a table and a picture"
-DESCRIPTION = """\
-Make six maps of the same synthetic data and compare them. No files are needed.
-
-The data have two labels. The known label (blue, orange) is factored out; the
-hidden label (circle, square, triangle) is what the map should show. t-SNE shows
-six clusters, one for each colour and shape. The original conditional t-SNE
-merges different shapes in about one of three seeds, such as the default. The
-other methods show the three shapes with the colours mixed."""
-
-EPILOG = f"""\
-the table:
-{definitions(_COLUMNS)}
-
-examples:
-  ctsne demo                         picture in ctsne-demo.png
-  ctsne demo --output maps.pdf       another file and format (png, pdf, svg)
-  ctsne demo --seed 7 --jobs 2       other random data, two threads
-
-Requires matplotlib (pip install "ctsne[plot]")."""
+LISTED = definitions(_COLUMNS)
 
 
 def add_options(parser: Parser, main: Any) -> None:

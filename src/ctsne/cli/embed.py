@@ -27,41 +27,6 @@ if TYPE_CHECKING:
 
 USAGE = "INPUT --labels COLUMN [COLUMN ...] -o OUTPUT [options]"
 HELP = "make a map of a file with a known label factored out"
-DESCRIPTION = """\
-Make one map of a dataset with a known label factored out.
-
-INPUT has one row per point: numeric columns to embed, and columns of labels.
-With --labels batch, similar points from different batches lie together, and
-structure that the batches share becomes visible. --mixing 0.8 asks for 80 % of
-random mixing; without it, the map has a medium strength. ctsne sweep compares
-strengths.
-
-With --labels donor batch, both columns are factored out, as strongly as each
-needs: --mixing donor=0.7 batch=0.5. --combine takes every combination of donor
-and batch as one label instead."""
-
-EPILOG = """\
-the output:
-  OUTPUT holds the positions (ctsne_1, ctsne_2), the other columns of INPUT and
-  four diagnostics. Its suffix sets the format: csv, tsv (also .gz), parquet or
-  h5ad (obsm["X_ctsne"]); an h5ad INPUT can also be OUTPUT. Settings, versions
-  and the input's checksum are stored with the map, so that ctsne rerun OUTPUT
-  can repeat it.
-    ctsne_perplexity      effective number of neighbours of the point
-    ctsne_other_share     share of its similarity that goes to other labels
-    ctsne_matched         near 0: no counterpart under other labels
-    ctsne_largest_weight  near 1: its place depends on a single neighbour
-    ctsne_trust           with --trust; below 0.3, neighbours may be others
-
-examples:
-  ctsne embed cells.csv --labels batch -o map.csv
-  ctsne embed cells.csv --labels batch --mixing 0.8 -o map.csv --plot map.png
-  ctsne embed cells.h5ad --labels donor batch --strength donor=0.5 batch=0.8 \\
-      -o cells.h5ad
-  ctsne embed X.npy --label-file labels.csv --labels batch -o map.csv
-  ctsne embed cells.csv --labels batch -o map.csv --model model.ctsne
-  ctsne embed cells.csv --labels batch --method revised --beta 1e-8 -o map.csv"""
-
 # Principal components that features are reduced to, by default.
 _COMPONENTS = 50
 

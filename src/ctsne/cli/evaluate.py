@@ -20,34 +20,13 @@ if TYPE_CHECKING:
 
 USAGE = "MAP [options]"
 HELP = "measure a map: neighbours kept, labels mixed"
-DESCRIPTION = """\
-Measure a map made by ctsne embed: how well it keeps the neighbourhoods of the
-data, and how far it mixes a label. The data, the label factored out, the metric
-and all other settings are those that are stored with the map. A map of another
-program in an .h5ad file (--key umap) is compared with the data that ctsne embed
-would read from that file."""
-
 # Measures that judge a map; two of --other share their names with those of --labels.
 _LISTED = {
     name: name.removeprefix("other_")
     for name, measure in MEASURES.items()
     if measure.better and name not in ("other_mixing", "other_laplacian")
 }
-
-EPILOG = f"""\
-the table:
-  label is the column that a measure is about, k the size of the neighbourhoods,
-  and expected the value for a random map or for random labels. The measures:
-{definitions(_LISTED)}
-  --standard adds those of scib-metrics, whose names begin with scib_, and the
-  columns tsne, for a t-SNE map of the same data, and data, for the data.
-
-examples:
-  ctsne evaluate map.csv
-  ctsne evaluate map.csv --other celltype -k 15 30 100
-  ctsne evaluate map.csv --other celltype --standard
-  ctsne evaluate cells.h5ad --key umap --labels batch --other celltype
-  ctsne evaluate map.csv --other celltype -o measures.csv"""
+LISTED = definitions(_LISTED)
 
 
 def add_options(parser: Parser, main: Any) -> None:

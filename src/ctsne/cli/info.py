@@ -24,32 +24,6 @@ if TYPE_CHECKING:
 
 USAGE = "[FILE] [options]"
 HELP = "which label to factor out of a data file, or how a map or model was made"
-DESCRIPTION = """\
-Given a data file, rank the columns that could be labels by how far they
-dominate neighbourhoods in the data, say which are nested or confounded, and
-propose one to factor out.
-
-Given a map or a model, show its method and labels, the data it was made from,
-and the command that made it.
-
-Without a file, show the version, the instruction set and the number of threads
-in use, and which extras are installed."""
-
-EPILOG = """\
-mixing in the data:
-  How far the values of a column are mixed among the 30 nearest neighbours in
-  the data: 0 is not mixed at all, 1 is mixed as random labels would be. The
-  column with the smallest value dominates a t-SNE map most.
-
-instruction set:
-  ctsne uses the fastest one that the processor has. Maps may differ in their
-  last digits between instruction sets, so every map records its own.
-
-examples:
-  ctsne info cells.csv
-  ctsne info map.csv
-  ctsne info"""
-
 # The purpose of each extra, and the modules it installs.
 _EXTRAS = {
     "cli": ("reading and writing tables and h5ad files", ("anndata", "pandas", "pyarrow")),

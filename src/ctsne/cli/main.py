@@ -10,43 +10,18 @@ import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib import import_module
+from importlib import import_module, resources
 from typing import Any, NoReturn
 
 from ctsne.cli.console import Console, one_line
 from ctsne.cli.options import as_typed, suggested, words_of
 
-# In the order of the help. Each is a module of this package with the texts USAGE, HELP, DESCRIPTION
-# and EPILOG and the functions ``add_options`` and ``run``.
+# In the order of the help. Each is a module of this package with the texts USAGE and HELP and the
+# functions ``add_options`` and ``run``; what --help says above and below its options is in help/.
 COMMANDS = (
     *("embed", "transform", "place", "sweep", "report", "evaluate", "plot", "rerun", "cite"),
     *("demo", "info"),
 )
-
-_DESCRIPTION = """\
-Embed high-dimensional data in a map that leaves out what you already know.
-
-Give ctsne a label that you know (batch, donor, technology, last week's
-clusters). The label is factored out of the map, so that other structure becomes
-visible."""
-
-_EPILOG = """\
-from a file to a decision:
-  ctsne info data.csv                                  which label to factor out
-  ctsne report data.csv --labels batch -o page.html    look at maps, choose one
-  ctsne embed data.csv --labels batch --method joint --strength 0.7 -o map.csv
-  ctsne plot map.csv --color batch celltype -o map.png
-
-new points later:
-  ctsne embed data.csv --labels batch -o map.csv --model model.ctsne
-  ctsne transform model.ctsne new.csv -o new_map.csv
-
-examples:
-  ctsne demo              six maps of synthetic data: a table and a picture
-  ctsne embed --help      what a command does, its options and its output
-
-File formats: csv, tsv (also .gz), parquet, h5ad (AnnData); data also npy, npz.
-In Python: from ctsne import ConditionalTSNE"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -174,14 +149,19 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, **{"max_help_position": 26, **options})
 
 
+def _texts(name: str, measures: str = "") -> dict[str, Any]:
+    """Return what the help of a command says above and below its options."""
+    text = resources.files("ctsne.cli").joinpath("help", f"{name}.txt").read_text("utf-8")
+    above, _, below = text.rstrip().partition("\n---\n")
+    return {"description": above, "epilog": below.replace("{measures}", measures)}
+
+
 @cache
 def make_parser() -> Parser:
     """Return the parser of ``ctsne`` with all its commands."""
     from importlib.metadata import version
 
-    parser = Parser(
-        prog="ctsne", usage="ctsne COMMAND [options]", description=_DESCRIPTION, epilog=_EPILOG
-    )
+    parser = Parser(prog="ctsne", usage="ctsne COMMAND [options]", **_texts("ctsne"))
     parser.add_argument("--version", action="version", version=f"ctsne {version('ctsne')}")
     commands = parser.add_subparsers(
         title="commands", metavar="COMMAND", dest="command", required=True, prog="ctsne"
@@ -193,9 +173,8 @@ def make_parser() -> Parser:
             name,
             usage=f"ctsne {name} {module.USAGE}",
             help=module.HELP,
-            description=module.DESCRIPTION,
-            epilog=module.EPILOG,
             add_help=False,
+            **_texts(name, getattr(module, "LISTED", "")),
         )
         module.add_options(command, command.add_argument_group("options"))
     parser.commands = commands.choices

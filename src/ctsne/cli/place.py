@@ -16,30 +16,6 @@ if TYPE_CHECKING:
 
 USAGE = "MODEL FILE [FILE ...] -o FOLDER [options]"
 HELP = "place the points of many files in the map of a model, on a cluster"
-DESCRIPTION = """\
-Place the points of many files in a map that is finished, without moving it.
-
-Like ctsne transform, but for more points than fit in memory, or than one
-machine can place in time. Every file is placed by a worker of a Dask cluster
-and written to a Parquet file of its own. Without --scheduler, there is one
-worker process for each core of this machine."""
-
-EPILOG = """\
-the files:
-  parquet or h5ad, all of one format, by name or as a pattern in quotes. All are
-  read like the first one, by the rules of ctsne embed.
-
-the output:
-  FOLDER has a Parquet file for each input file, with the columns of ctsne
-  transform; pandas and Dask read the folder as one table. Each is complete or
-  absent. If the run is interrupted, or a file had to be corrected, run the same
-  command again: finished files are kept. Another model or other files need
-  another folder.
-
-examples:
-  ctsne place model.ctsne 'cells/*.parquet' -o maps --labels batch
-  ctsne place model.ctsne 'cells/*.h5ad' -o maps --use-rep X_scVI
-  ctsne place model.ctsne 'cells/*.h5ad' -o maps --scheduler tcp://10.0.0.1:8786"""
 
 
 def add_options(parser: Parser, main: Any) -> None:

@@ -19,24 +19,6 @@ from ctsne.labels import combine_columns
 
 USAGE = "MAP -o FILE [options]"
 HELP = "draw a map"
-DESCRIPTION = "Draw a map made by ctsne embed. For a sweep, see ctsne report."
-
-EPILOG = """\
-the picture:
-  Text and whole numbers are drawn as labels, other numbers with a colour bar,
-  such as the diagnostic ctsne_largest_weight. More than 20 labels are also
-  named on the map; more than 100,000 points are shaded.
-  In pdf and svg, texts can be edited and points are an image of 300 dpi.
-  The picture's metadata holds the command that made it.
-
-examples:
-  ctsne plot map.csv -o map.png
-  ctsne plot map.csv --color batch celltype -o map.pdf
-  ctsne plot map.csv --width double -o figure1.pdf
-  ctsne plot cells.h5ad --color celltype --shape batch -o map.svg
-
-Requires matplotlib (pip install "ctsne[plot]")."""
-
 # Dots per inch of pictures, and of the points in those made of lines and texts.
 _DPI = 300
 

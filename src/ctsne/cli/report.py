@@ -24,29 +24,6 @@ USAGE = """\
 SWEEP -o PAGE.html
        ctsne report INPUT --labels COLUMN [COLUMN ...] -o PAGE.html [options]"""
 HELP = "write an interactive page with the maps of a sweep"
-DESCRIPTION = """\
-Write an interactive page for choosing a strength and for showing the result:
-all maps of a sweep, linked, with their measures. The page is one file that
-opens in any browser, offline.
-
-SWEEP is a folder written by ctsne sweep. Given a data file instead, the sweep
-is run first: one command from a file to a page."""
-
-EPILOG = """\
-the page:
-  Two maps next to each other, or one map in two colours; zooming, pointing and
-  selecting work in both. Move the slider to change the strength. Colour by any
-  column, by the features or genes that --show names (at most 50), and by what
-  ctsne knows of each point, such as missing counterparts under other labels.
-  Up to 500,000 points are shown. The page also shows the command and the
-  settings that made it.
-
-examples:
-  ctsne report sweep -o page.html
-  ctsne report cells.csv --labels batch --other celltype -o page.html
-  ctsne report cells.h5ad --labels batch --keep sweep -o page.html
-  ctsne report cells.h5ad --labels batch --show CD3D "HLA-*" -o page.html"""
-
 # Options that also apply to a finished sweep.
 _ALWAYS = ("output", "title", "json", "quiet", "verbose", "help")
 

@@ -19,21 +19,6 @@ if TYPE_CHECKING:
 
 USAGE = "MAP [options]"
 HELP = "repeat a map or placed points with the settings stored with them"
-DESCRIPTION = """\
-Repeat a map, or points placed in one, with the settings stored with it, and
-report whether the result is identical."""
-
-EPILOG = """\
-The data are looked for where they were, relative to the map, and must have the
-same content; other columns do not matter. With the same versions and
-instruction set (ctsne info) the map is identical to the last bit; different
-versions are reported.
-
-examples:
-  ctsne rerun map.csv                      replace it
-  ctsne rerun map.csv -o again.csv         write a new file
-  ctsne rerun map.csv --input cells.csv    the data have moved"""
-
 # The options that name a file of the record, by its role.
 FILES = {"labels": "label_file", "init": "init", "model": "model"}
 _MOST_ITERATIONS = 100_000

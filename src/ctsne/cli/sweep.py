@@ -32,37 +32,7 @@ SWEPT_POINTS = 20_000
 
 USAGE = "INPUT --labels COLUMN [COLUMN ...] -o FOLDER [options]"
 HELP = "make and measure maps at many strengths, and suggest one"
-DESCRIPTION = """\
-Make maps at many strengths on one search of neighbours, measure them, and
-suggest one.
-
-How much of a label can be factored out without harm depends on the data. A
-sweep shows it: t-SNE first, then each method from weak to strong. Finished maps
-are kept in the folder and reused, so running the same command again continues
-an interrupted sweep. The folder's table lists the maps of the last command."""
-
-EPILOG = f"""\
-the table:
-{definitions(titles_of(["LABEL"], ["OTHER"]))}
-
-the suggestion:
-  Of the maps that reach --mixing (or the most mixed, if none does), the one
-  that keeps most neighbours. With --other, of these and of t-SNE, the one that
-  mixes the other label least; of several, the first named decides. Differences
-  within noise are ties, and ties go to the weaker setting. There is nothing to
-  factor out if t-SNE reaches --mixing and no map is better.
-  Look at the maps first: ctsne report FOLDER -o page.html
-
-the output:
-  FOLDER holds the maps (in Python: ctsne.sweep.load_sweep), all measures
-  (table.csv), the labels (columns.parquet) and all settings (settings.json).
-
-examples:
-  ctsne sweep cells.csv --labels batch -o sweep
-  ctsne sweep cells.h5ad --labels batch --other celltype --mixing 0.8 -o sweep
-  ctsne sweep cells.csv --labels batch --methods balanced --strengths 0 .5 1 \\
-      -o sweep
-  ctsne sweep cells.csv --labels donor batch --mixing donor=0.7 batch=0.5 -o two"""
+LISTED = definitions(titles_of(["LABEL"], ["OTHER"]))
 
 
 def add_options(parser: Parser, main: Any) -> None:

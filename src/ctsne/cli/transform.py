@@ -31,31 +31,6 @@ if TYPE_CHECKING:
 
 USAGE = "MODEL INPUT -o OUTPUT [--labels COLUMN ...] [options]"
 HELP = "place new points in the map of a model"
-DESCRIPTION = """\
-Place new points in a map that is finished, without moving it.
-
-MODEL is a file written by ctsne embed --model FILE, or by model.save in Python.
-INPUT holds the new points, with the same columns as the data of the model. Each
-point lands among its nearest neighbours in the reference, the points that the
-map was made of; it does not matter which other points come with it, except for
-new labels in a map made with --align, whose shift is estimated from them."""
-
-EPILOG = """\
-the labels:
-  Columns with the names of the model's labels are used if INPUT has them;
-  --labels names others. A label that the model does not know has no points of
-  its own in the reference; a point without a label is placed without
-  conditioning.
-
-the output:
-  OUTPUT has the columns and formats of ctsne embed, and two columns more. A map
-  places every point somewhere, so look at them:
-    ctsne_distance        distance to the nearest reference point
-    ctsne_far             no reference point is close: do not trust its place
-
-examples:
-  ctsne transform model.ctsne new.csv -o new_map.csv --plot new_map.png
-  ctsne transform model.ctsne new.h5ad --labels donor -o new.h5ad"""
 
 
 def add_options(parser: Parser, main: Any) -> None:
