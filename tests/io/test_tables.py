@@ -2,15 +2,20 @@ from __future__ import annotations
 
 import gzip
 import time
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ctsne.io import Dataset, read_data
+from ctsne.io.maps import read_columns, write_columns
 from ctsne.io.paths import TEXT_SUFFIXES, suffix_of
-from ctsne.io.tables import folded
+from ctsne.io.tables import folded, read_table_blocks
 from ctsne.labels import encode_column
 
 from .conftest import refused
@@ -424,3 +429,72 @@ def test_metadata_of_pandas_that_lie(tmp_path: Path) -> None:
         hostile = table.replace_schema_metadata({b"pandas": text})
         pyarrow.parquet.write_table(hostile, tmp_path / "t.parquet")
         refused(r"t\.parquet is not a valid parquet file: .", read_data, tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize(
+    ("cells", "labels"),
+    [
+        (["9007199254740993", "9007199254740992", "", "7"], (7, 2**53, 2**53 + 1)),
+        (["18446744073709551615", "18446744073709551614", "2", "7"], (2, 7, 2**64 - 2, 2**64 - 1)),
+        (["18446744073709551615", "", "7", "7"], ("7", "18446744073709551615")),
+        (["001", "01", "1", "1"], ("001", "01", "1")),
+        (["007", "010", "9", "NA"], ("007", "9", "010")),
+        (["7", "9", "NA", "7"], (7, 9)),
+        (["0.10", "0.1", "1", "10"], ("0.1", "0.10", "1", "10")),
+        (["0.5", "1.0", "", "0.5"], (0.5, 1.0)),
+        (["1.0", "2.0", "", "1.0"], (1, 2)),
+        (["True", "TRUE", "False", "True"], ("False", "TRUE", "True")),
+        (["True", "", "False", "True"], (False, True)),
+        (["2024-01-01", "2024-1-1", "", "2024-01-01"], ("2024-01-01", "2024-1-1")),
+    ],
+)
+@pytest.mark.parametrize("style", ["csv", "tsv", "named rows", "label file"])
+def test_labels_of_text_files_keep_their_identity(
+    cells: list[str], labels: tuple[Any, ...], style: str, tmp_path: Path
+) -> None:
+    cells = 2 * cells
+    path = tmp_path / ("data.tsv" if style == "tsv" else "data.csv")
+    between = "\t" if style == "tsv" else ","
+    rows = [[f"{0.5 + place}", f"{place**2}.25", cell] for place, cell in enumerate(cells)]
+    if style == "named rows":  # as R writes them: without a name of their own
+        rows = [[f"r{place}", *row] for place, row in enumerate(rows)]
+    lines = [between.join(row) for row in [["PC1", "PC2", "batch"], *rows]]
+    path.write_text("\n".join(lines) + "\n")
+    more: dict[str, Any] = {}
+    if style == "label file":
+        path.write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n")
+        more["label_file"] = tmp_path / "labels.csv"
+        more["label_file"].write_text("\n".join(["batch,other", *(f"{x},a" for x in cells)]) + "\n")
+    found = read_data(path, labels=["batch"], **more)
+    column = encode_column(found.columns["batch"])
+    assert column.names == labels and found.features == ("PC1", "PC2")
+    # A table of the same columns has the same labels again.
+    write_columns(tmp_path / "again.csv", found.columns)
+    again = read_columns(tmp_path / "again.csv")[0]["batch"]
+    assert encode_column(again).codes.tolist() == column.codes.tolist()
+
+
+def test_numbers_of_text_files_stay_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("PC1,PC2,age,score\n0.5,1.5,30.10,1.50\n2.5,0.5,30.1,2.0\n1.5,2.5,,1.5\n")
+    found = read_data(path, labels=["age"], numbers=["age"], features=["PC1", "PC2"]).columns
+    assert found["age"].dtype == found["score"].dtype == np.float64
+
+
+def test_labels_of_parquet_files_keep_their_identity(tmp_path: Path) -> None:
+    large = pa.array([2**53 + 1, 2**53, None, 7])
+    unsigned = pa.array([2**64 - 1, None, 2**64 - 2, 1], pa.uint64())
+    exact = pa.array([Decimal("0.10"), Decimal("0.20"), None, Decimal("0.10")])
+    matrix = {name: pa.array([0.5, 1.5, 3.5, 2.0]) for name in ("PC1", "PC2")}
+    columns = {"large": large, "unsigned": unsigned, "exact": exact}
+    pq.write_table(pa.table(matrix | columns), tmp_path / "data.parquet")
+    for data in (
+        read_data(tmp_path / "data.parquet", labels=list(columns)),
+        *read_table_blocks(
+            tmp_path / "data.parquet", 4, features=None, labels=list(columns), others=True
+        ),
+    ):
+        names = {name: encode_column(data.columns[name]).names for name in columns}
+        assert names["large"] == (7, 2**53, 2**53 + 1)
+        assert names["unsigned"] == (1, 2**64 - 2, 2**64 - 1)
+        assert names["exact"] == (Decimal("0.10"), Decimal("0.20"))

@@ -213,6 +213,7 @@ def read_file(options: Namespace, labels: Sequence[str] = (), **more: Any) -> Da
     from ctsne.io import read_data
 
     given = {name: getattr(options, name) for name in _READING}
+    given["numbers"] = getattr(options, "numbers", None) or ()
     return read_data(options.input, labels=labels, **{**given, **more})
 
 

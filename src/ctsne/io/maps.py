@@ -199,14 +199,15 @@ def _read_table(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, 
     if not axes:
         raise ValueError(f"{source} is not a map written by ctsne: it has no column {first}")
     positions = np.ascontiguousarray(frame[axes].to_numpy(np.float32))
-    return positions, tables.table_columns(frame.drop(columns=axes)), tables.row_names(frame)[0]
+    columns = tables.table_columns(frame.drop(columns=axes), source)
+    return positions, columns, tables.row_names(frame)[0]
 
 
 def read_columns(path: Path) -> tuple[dict[str, Any], Names]:
     """Read the columns that `write_columns` wrote, and the row names."""
     with reading(path, "a valid table of columns"):
         frame = tables.read_frame(path)
-        return tables.table_columns(frame), tables.row_names(frame)[0]
+        return tables.table_columns(frame, path), tables.row_names(frame)[0]
 
 
 # Maps inside .h5ad files: a copy of the input with the map added, or a new file

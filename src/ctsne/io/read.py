@@ -132,6 +132,7 @@ def read_data(
     path: str | os.PathLike[str],
     *,
     labels: Texts = (),
+    numbers: Texts = (),
     label_file: str | os.PathLike[str] | None = None,
     use_rep: str | None = None,
     layer: str | None = None,
@@ -144,6 +145,9 @@ def read_data(
     In a table, numeric columns that are not ``labels`` are the features, and ``index`` is the
     column with the row names (default: those that pandas or R stored as such). An .npz holds the
     matrix as ``X``, with an array for each column. ``features`` chooses columns by name or pattern.
+
+    ``numbers`` are those of ``labels`` that are numbers; other labels in text files are text unless
+    their values are written as Python writes numbers, so that ``001`` and ``1`` are different.
 
     ``label_file`` is a table with more columns for the same points, or an .npy with one label per
     point. Its rows are matched by name if it holds the row names of the data or one of their
@@ -163,11 +167,12 @@ def read_data(
         raise ValueError(f"--index is for tables; the row names of {source} are {own}")
     # Before reading: a file replaced meanwhile must not pass for the one that was read.
     sha256 = file_checksum(source)
-    extra = None if label_file is None else _read_label_file(label_file, labels, index)
+    read = (labels, numbers, index)
+    extra = None if label_file is None else _read_label_file(label_file, *read)
     elsewhere = () if extra is None else tuple(extra.columns)
     with reading(source, "valid data"):
         if suffix in TABLE_SUFFIXES:
-            data = read_table(source, labels, elsewhere, features, index)
+            data = read_table(source, labels, elsewhere, features, index, numbers)
         elif suffix == ".h5ad":
             chosen: dict[str, Any] = {"use_rep": use_rep, "layer": layer}
             with opened(source) as file:
@@ -178,7 +183,9 @@ def read_data(
     return data if extra is None else _joined(data, extra)
 
 
-def _read_label_file(path: str | os.PathLike[str], labels: Texts, index: str | None) -> Dataset:
+def _read_label_file(
+    path: str | os.PathLike[str], labels: Texts, numbers: Texts, index: str | None
+) -> Dataset:
     """Read the columns of a table; an .npy is the column of the only label."""
     source = check_input(path, LABEL_SUFFIXES)
     sha256 = file_checksum(source)
@@ -192,7 +199,11 @@ def _read_label_file(path: str | os.PathLike[str], labels: Texts, index: str | N
             columns, names, n = {name: label_array(array)}, None, len(array)
         else:
             frame = read_frame(source, as_text=index)
-            columns, names, n = table_columns(frame), row_names(frame)[0], len(frame)
+            columns, names, n = (
+                table_columns(frame, source, labels),
+                row_names(frame)[0],
+                len(frame),
+            )
     if not columns:
         raise ValueError(f"{source} holds no column of labels")
     return Dataset(np.empty((n, 0)), (), columns, names, path=source, sha256=sha256)

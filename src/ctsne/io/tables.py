@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ctsne._core.files import reading, require_room
 from ctsne._core.messages import (
@@ -36,6 +37,7 @@ from ctsne.labels.candidates import label_columns, number_columns
 IDENTIFIER = re.compile(
     r"(^|[\W_])(ids?|index|names?|barcodes?|cell|sample|row|rownames)$", re.IGNORECASE
 )
+_WHOLE = re.compile(r"-?[1-9]\d*|0")
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _OF_MAP = re.compile(r"(.+)_(\d+|perplexity|other_share|matched|largest_weight|distance|far)")
 # A table with all of these holds a map, whatever its key.
@@ -59,7 +61,12 @@ _REMEDIES = {";": "save it with commas", "\t": "rename it to .tsv", ",": "rename
 
 
 def read_table(
-    path: Path, labels: Texts, elsewhere: Texts, features: Texts | None, index: str | None
+    path: Path,
+    labels: Texts,
+    elsewhere: Texts,
+    features: Texts | None,
+    index: str | None,
+    numbers: Texts = (),
 ) -> Dataset:
     """Read the numeric columns as the matrix, all others as columns."""
     frame = read_frame(path, index=index)
@@ -67,7 +74,7 @@ def read_table(
     chosen = None if features is None else _named(frame, labels, features, path)
     data = frame_data(frame, features=chosen, labels=labels, where=path)
     names, called = row_names(frame)
-    columns = table_columns(frame.drop(columns=list(data.features)))
+    columns = table_columns(frame.drop(columns=list(data.features)), path, labels, numbers)
     notes = [*data.notes, *like_missing(columns)]
     if names is not None and called is None and suffix_of(path) in TEXT_SUFFIXES:
         notes.insert(0, "row names: the first column, which has no name")
@@ -110,7 +117,7 @@ def read_table_blocks(
             table = pyarrow.Table.from_batches([batch])
             table.validate(full=True)  # damaged buffers would crash the interpreter
             if len(table):
-                frame = table.to_pandas()
+                frame = _as_frame(table)
                 ds.check_labels(labels, [*map(str, frame.columns)], (), where=str(path))
                 block = frame_data(frame, features=features, labels=labels, where=path)
                 columns = {name: ds.empty_as_na(column) for name, column in block.columns.items()}
@@ -233,16 +240,8 @@ def _read_text(path: Path, as_text: Collection[str | None], own: str | None) -> 
             texts = {*as_text} & {*header}
             if not header[0] or own in header[1:2]:
                 texts.add(header[0] or "Unnamed: 0")
-            # In text, "NA" or "None" may well be a label.
-            options: dict[str, Any] = {
-                "sep": separator,
-                "encoding": "utf-8",
-                "converters": dict.fromkeys(texts, str),
-                "keep_default_na": False,
-                "na_values": [""] if own else ["", "NaN", "nan"],
-                "low_memory": False,
-                "compression": "gzip" if path.name.lower().endswith(".gz") else None,
-            }
+            options = _text_options(path, separator, own)
+            options |= {"converters": dict.fromkeys(texts, str), "low_memory": False}
             if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
                 # Slower, but gives exactly the numbers that were written, as later versions do.
                 options["float_precision"] = "round_trip"
@@ -254,6 +253,17 @@ def _read_text(path: Path, as_text: Collection[str | None], own: str | None) -> 
         except UnicodeDecodeError as error:
             where = f"{error.reason} at byte {error.start}"
             raise ValueError(f"{path} is not encoded in UTF-8 ({where}); convert it") from error
+
+
+def _text_options(path: Path, separator: str, own: str | None = None) -> dict[str, Any]:
+    """Return how pandas reads a text file. In text, "NA" or "None" may well be a label."""
+    return {
+        "sep": separator,
+        "encoding": "utf-8",
+        "keep_default_na": False,
+        "na_values": [""] if own else ["", "NaN", "nan"],
+        "compression": "gzip" if path.name.lower().endswith(".gz") else None,
+    }
 
 
 def _with_gaps(frame: Any, decimal: str, texts: Collection[str | None]) -> Any:
@@ -441,11 +451,16 @@ def candidates(
     return found | number_columns(rest)
 
 
-def table_columns(frame: Any) -> dict[str, Any]:
-    """Return columns by name; whole numbers stored as fractions because of gaps are whole again."""
-    columns = {}
+def table_columns(
+    frame: Any, path: Path, labels: Collection[str] = (), numbers: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return columns of a file by name; labels that differ in the file are different here too."""
+    columns, written = (
+        {},
+        _as_written(frame.drop(columns=[*numbers], errors="ignore"), path, labels),
+    )
     for name in frame.columns:
-        column = frame[name].reset_index(drop=True)
+        column = written[name] if name in written else frame[name].reset_index(drop=True)
         if name.startswith("Unnamed: ") and column.isna().all():
             continue  # a separator at the end of each line
         if column.dtype.kind == "f" and column.isna().any():
@@ -456,6 +471,47 @@ def table_columns(frame: Any) -> dict[str, Any]:
             column = ds.storable(column)
         columns[str(name)] = ds.empty_as_na(column)
     return columns
+
+
+def _as_written(frame: Any, path: Path, labels: Collection[str]) -> dict[str, Any]:
+    """Return the columns of a text file of which pandas changed what tells their values apart."""
+    # Whole numbers and other numbers that repeat: 001 and 1, or 0.1 and 0.10, may be two labels.
+    names = [
+        name
+        for name, column in frame.items()
+        if column.dtype.kind in "iub"
+        or (column.dtype.kind == "f" and (name in labels or 2 * column.nunique() <= len(column)))
+        if not name.startswith("Unnamed: ")
+    ]
+    if suffix_of(path) not in TEXT_SUFFIXES or not names:
+        return {}
+    separator = ";" if _has_semicolons(path) else separator_of(path)
+    options = _text_options(path, separator) | {"usecols": names, "dtype": str}
+    with reading(path, "a valid table"):
+        texts = load("pandas").read_csv(path, **options)
+    found = {name: _exact(texts[name], frame[name].to_numpy(), name in labels) for name in names}
+    return {name: column for name, column in found.items() if column is not None}
+
+
+def _exact(column: Any, parsed: NDArray[Any], label: bool) -> Any:
+    """Return a column as whole numbers of any size or as text; None if the parsed one is exact."""
+    pandas = load("pandas")
+    missing = pandas.isna(parsed) if len(parsed) == len(column) else True
+    codes, texts = pandas.factorize(column.mask(missing))
+    whole = all(map(_WHOLE.fullmatch, texts))
+    if whole and parsed.dtype.kind == "f":
+        for kind in (np.int64, np.uint64):
+            with contextlib.suppress(OverflowError):
+                values = np.array([*map(int, texts), 0], kind)[codes]
+                return pandas.Series(pandas.arrays.IntegerArray(values, codes < 0))
+    usual = {*texts} <= {"True", "False"} if parsed.dtype.kind == "b" else whole
+    if parsed.dtype.kind == "f":
+        numbers = [str(float(text.replace(",", "."))) for text in texts]
+        alike = label and any(text.replace(",", ".") not in numbers for text in texts)
+        usual = len({*numbers}) == len(texts) and not alike
+    if usual or not len(texts):
+        return None
+    return pandas.Series(np.array([*texts, None], object)[codes])
 
 
 def like_missing(columns: Mapping[str, Any]) -> Iterator[str]:
@@ -483,7 +539,17 @@ def _read_parquet(path: Path) -> Any:
         require_room(max(_VALUE * found.num_rows * found.num_columns, sum(sizes)), path)
         table = parquet.read_table(path)
         table.validate(full=True)  # damaged buffers would crash the interpreter
-        return table.to_pandas()
+        return _as_frame(table)
+
+
+def _as_frame(table: Any) -> Any:
+    """Return a table as a data frame; whole numbers with gaps stay whole, whatever their size."""
+    frame, pandas = table.to_pandas(), load("pandas")
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        whole = {"int64": pandas.Int64Dtype(), "uint64": pandas.UInt64Dtype()}.get(str(column.type))
+        if whole is not None and column.null_count and name in frame:
+            frame[name] = column.to_pandas(types_mapper=lambda _, kind=whole: kind).array
+    return frame
 
 
 def read_schema(path: Path) -> Any:

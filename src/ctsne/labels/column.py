@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +22,7 @@ JOINT = " | "
 _FEW_POINTS = 20
 # Messages spell out this many labels, so that a million of them still give a readable one.
 _SHOWN = 5
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _VALUES = "must hold values such as text, numbers or dates"
 # A number is divided into this many groups by rank, fewer if it has fewer values.
 GROUPS = 10
@@ -185,7 +187,8 @@ def encode_column(labels: object, *, n: int | None = None, argument: str = "labe
     """Turn a label column into codes.
 
     Pandas categoricals and polars enums keep the order of their categories, without the unused
-    ones. Other labels are sorted, or ordered by type and text if they cannot be compared.
+    ones. Other labels are sorted, numbers written as text like numbers; labels that cannot be
+    compared are ordered by type and text.
     ``None``, NaN, NaT, ``pandas.NA`` and masked entries are missing.
 
     Parameters
@@ -210,6 +213,8 @@ def encode_column(labels: object, *, n: int | None = None, argument: str = "labe
     if isinstance(column, Column):
         return column
     codes, names = _encode(column, argument)
+    if not hasattr(column, "cat") and not is_categorical(column):
+        codes, names = _by_value(codes, names)
     counts = np.bincount(codes[codes >= 0], minlength=len(names)).astype(np.int64)
     return Column(codes, tuple(names), counts)
 
@@ -400,6 +405,15 @@ def _spread(present: NDArray[np.bool_], encoded: _Encoded) -> _Encoded:
     codes = np.full(len(present), -1, np.int32)
     codes[present] = encoded[0]
     return codes, encoded[1]
+
+
+def _by_value(codes: NDArray[np.int32], names: list[object]) -> _Encoded:
+    """Return labels that are numbers written as text in the order of the numbers."""
+    if not all(isinstance(name, str) and _NUMBER.fullmatch(name) for name in names):
+        return codes, names
+    order = sorted(range(len(names)), key=lambda code: (float(str(names[code])), names[code]))
+    place = np.append(np.argsort(order), -1).astype(np.int32)  # the last is for missing labels
+    return place[codes], [names[code] for code in order]
 
 
 def _python_values(unique: NDArray[Any]) -> list[object]:
