@@ -6,8 +6,9 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from ctsne.cli.console import Console, aligned, definitions, titles_of
+from ctsne.cli.files import check_replaced
 from ctsne.cli.main import Parser, spell_command
-from ctsne.cli.options import add_jobs, add_messages, option, seed
+from ctsne.cli.options import add_force, add_jobs, add_messages, option, seed
 
 if TYPE_CHECKING:
     from ctsne.datasets import Synthetic
@@ -40,6 +41,7 @@ LISTED = definitions(_COLUMNS)
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "-o --output FILE", "picture to write", default="ctsne-demo.png")
+    add_force(main)
     option(main, "--seed N", "seed of the data and of the maps", read=seed, default=_SEED)
     add_jobs(main)
     add_messages(parser, json=False)
@@ -52,6 +54,7 @@ def run(options: Namespace, console: Console) -> None:
     from ctsne.io import PICTURE_SUFFIXES, check_output
 
     target = check_output(options.output, PICTURE_SUFFIXES)
+    check_replaced([target], options)
     data = make_synthetic(1500, random_state=options.seed)
     progress = not console.quiet
     result = sweep_demo(data, random_state=options.seed, n_jobs=options.jobs, progress=progress)

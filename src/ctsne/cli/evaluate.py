@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ctsne._core.vocabulary import MEASURES, NEIGHBORHOOD
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions
-from ctsne.cli.files import Data, check_labels, check_not_inputs, read_input
+from ctsne.cli.files import Data, check_labels, check_not_inputs, check_replaced, read_input
 from ctsne.cli.main import Parser, make_parser
 from ctsne.cli.rerun import options_again
 from ctsne.methods import align_value
@@ -42,6 +42,7 @@ def add_options(parser: Parser, main: Any) -> None:
     opt.add_sample(main)
     opt.option(main, "--standard", "add the measures of scib-metrics, next to t-SNE; needs --other")
     opt.option(main, "-o --output FILE", "also write the table to a csv or tsv file")
+    opt.add_force(main)
     opt.add_key(main, "h5ad: name of the map in obsm, such as umap")
     opt.add_jobs(main)
     opt.add_messages(parser)
@@ -72,6 +73,7 @@ def run(options: Namespace, console: Console) -> None:
         then = options_again(record, source, given=options.data)
         expect = record.inputs[0].data
     check_not_inputs(outputs, then)
+    check_replaced(outputs, options)
     data = read_input(then, console, expect=expect)
     n, points = data.X.shape[0], len(made.embedding)
     if n != points:

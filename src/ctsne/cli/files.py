@@ -105,8 +105,21 @@ def check_outputs(options: Namespace) -> Outputs:
         None if page is None else io.check_output(page, (".html",)),
     )
     into_h5ad = io.suffix_of(target) == ".h5ad"
-    check_not_inputs(filter(None, vars(outputs).values()), options, into_input=into_h5ad)
+    check_replaced(list(filter(None, vars(outputs).values())), options, into_input=into_h5ad)
     return outputs
+
+
+def check_replaced(outputs: Sequence[Path], options: Namespace, into_input: bool = False) -> None:
+    """Refuse outputs that would replace an input or, without --force, a file of someone else."""
+    from ctsne.io.maps import is_output
+
+    check_not_inputs(outputs, options, into_input)
+    for output in filter(Path.exists, outputs):
+        # A map may be added to the .h5ad that it is made from.
+        added = into_input and Path(options.input).exists() and output.samefile(options.input)
+        if not (options.force or added or output.is_symlink() or is_output(output)):
+            what = f"{output} exists and was not written by ctsne"
+            raise ValueError(f"{what}; name another output, or replace it with --force")
 
 
 def check_not_inputs(outputs: Iterable[Path], options: Namespace, into_input: bool = False) -> None:

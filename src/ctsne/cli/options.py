@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Options that do not shape the result, or that the record of an output holds elsewhere.
 UNRECORDED = (
     *("command", "help", "jobs", "json", "quiet", "verbose", "input", "output", "plot", "page"),
-    *("color", "title", "keep", "model", "model_file"),
+    *("color", "title", "keep", "model", "model_file", "force"),
 )
 
 
@@ -296,9 +296,15 @@ def add_labels(group: Any) -> None:
     option(group, "--other COLUMN...", text)
 
 
+def add_force(group: Any) -> None:
+    """Add the option to replace any file; outputs of ctsne are always replaced."""
+    option(group, "--force", "replace outputs even if ctsne did not write them")
+
+
 def add_outputs(group: Any, *, what: str, color: str, page: bool = True) -> None:
     """Add the files that hold a map or show it."""
-    option(group, "-o --output OUTPUT", "file to write; overwritten if it exists", required=True)
+    option(group, "-o --output OUTPUT", "file to write", required=True)
+    add_force(group)
     option(group, "--plot FILE", f"also draw {what} (png, pdf or svg)")
     if page:
         option(group, "--page FILE", f"also write an interactive page of {what} (html)")

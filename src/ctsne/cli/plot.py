@@ -11,10 +11,18 @@ from typing import Any
 from ctsne._core.files import write_file
 from ctsne._core.messages import unknown
 from ctsne.cli.console import Console
-from ctsne.cli.files import check_not_inputs, label_names
+from ctsne.cli.files import check_replaced, label_names
 from ctsne.cli.info import second_label
 from ctsne.cli.main import Parser, spell_command
-from ctsne.cli.options import add_key, add_messages, number, one_of, option, settings_of
+from ctsne.cli.options import (
+    add_force,
+    add_key,
+    add_messages,
+    number,
+    one_of,
+    option,
+    settings_of,
+)
 from ctsne.labels import combine_columns
 
 USAGE = "MAP -o FILE [options]"
@@ -27,6 +35,7 @@ def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "MAP", "file written by ctsne embed or ctsne transform")
     option(main, "-o --output FILE", "picture to write (png, pdf or svg)", required=True)
+    add_force(main)
     text = "columns to colour by, one panel each (default: the labels factored out, and the label "
     option(main, "--color COLUMN...", f"{text}to look for)")
     option(main, "--shape COLUMN", "column with at most ten labels, drawn as marker shapes")
@@ -43,7 +52,7 @@ def run(options: Namespace, console: Console) -> None:
 
     target = check_output(options.output, PICTURE_SUFFIXES)
     source = Path(options.input)
-    check_not_inputs([target], options)
+    check_replaced([target], options)
     console.stage(f"drawing {target}")
     use_agg()
     figure = _figure(source, options, console)

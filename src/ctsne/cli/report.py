@@ -12,10 +12,10 @@ from ctsne._core.files import check_space
 from ctsne._core.messages import size_text
 from ctsne.cli import sweep as sweeps
 from ctsne.cli.console import Console
-from ctsne.cli.files import check_not_inputs
+from ctsne.cli.files import check_not_inputs, check_replaced
 from ctsne.cli.info import missing_labels
 from ctsne.cli.main import Parser, make_parser, spell_command
-from ctsne.cli.options import add_labels, add_messages, option
+from ctsne.cli.options import add_force, add_labels, add_messages, option
 
 # Of a page without maps: what draws them.
 _SMALLEST_PAGE = 10**5
@@ -32,7 +32,8 @@ def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "SWEEP_OR_INPUT", "folder of a sweep, or file with the data")
     add_labels(main)
-    option(main, "-o --output PAGE", "html file to write; overwritten if it exists", required=True)
+    option(main, "-o --output PAGE", "html file to write", required=True)
+    add_force(main)
     option(main, "--title TEXT", "title of the page")
     option(main, "--keep FOLDER", "for data: keep the sweep in this folder, for later use")
     sweeps.add_sweep_options(parser, main)
@@ -44,7 +45,7 @@ def run(options: Namespace, console: Console) -> None:
     from ctsne.io import check_output
 
     target = check_output(options.output, (".html",))
-    check_not_inputs([target], options)
+    check_replaced([target], options)
     check_space(target, _SMALLEST_PAGE)
     page = _page_of_folder if Path(options.input).is_dir() else _page_of_data
     sweep = page(target, options, console)

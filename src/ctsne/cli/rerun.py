@@ -28,6 +28,7 @@ def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     main.add_argument("made", metavar="MAP", help="file with a map, or points placed in one")
     opt.option(main, "-o --output NEW", "where to write (default: replace MAP)")
+    opt.add_force(main)
     opt.option(main, "--input FILE", "the data, if they have moved")
     opt.add_key(main)
     opt.add_jobs(main)
@@ -51,6 +52,7 @@ def run(options: Namespace, console: Console) -> None:
         what = f"{made} asks for {again.n_iter} iterations; rerun makes at most {_MOST_ITERATIONS}"
         raise ValueError(f"{what}; to make more, run ctsne embed with these settings")
     again.jobs, again.output = options.jobs, options.output or options.made
+    again.force = options.force
     again.key = options.key if made.suffix.lower() == ".h5ad" else again.key
     now = current_versions()
     versions = [

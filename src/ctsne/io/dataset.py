@@ -139,10 +139,10 @@ def label_texts(column: Any) -> NDArray[np.object_]:
 
 def check_labels(labels: Texts, columns: Texts, elsewhere: Texts, *, where: str) -> None:
     """Refuse labels that are columns neither of the file nor of the label file."""
-    known = [*columns, *elsewhere]
+    known, present = [*columns, *elsewhere], {*columns, *elsewhere}
     where = f"{where} and the label file" if elsewhere else where
     for name in labels:
-        if name not in known:
+        if name not in present:
             how = "" if known else "; pass the labels with --label-file FILE"
             raise ValueError(unknown(name, known, what="column", where=where) + how)
 

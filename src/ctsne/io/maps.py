@@ -35,6 +35,14 @@ _METADATA_KEY = b"ctsne"
 _MEGABYTE = 2**20
 # Bytes that a name takes in an HDF5 file, at most, besides its text.
 _PER_NAME = 100
+# What files without a settings record hold if ctsne wrote them: pages, pictures and measures.
+_MARKS = {
+    paths.MODEL_SUFFIX: b"",
+    ".html": b'<meta name="generator" content="ctsne">',
+    **dict.fromkeys(paths.PICTURE_SUFFIXES, b"ctsne "),
+    **dict.fromkeys((".csv", ".tsv"), b"measure,label,k,"),
+}
+_MOST_SEARCHED = 2**26
 # Values of a table that are text at a time, so that writing it needs little memory.
 _BLOCK = 10**6
 
@@ -94,13 +102,24 @@ def write_map(
 
 
 def check_room(target: Path, *, dataset: Dataset) -> None:
-    """Refuse a target whose disk is too full for the map, before any work is done."""
+    """Refuse a target that cannot hold the map or whose disk is too full, before any work."""
     n = dataset.X.shape[0]
+    if paths.suffix_of(target) != ".parquet":
+        texts = {name: column for name, column in dataset.columns.items() if _has_nul(column)}
+        if texts or (dataset.names is not None and _has_nul(dataset.names)):
+            what = f"column {next(iter(texts), dataset.called or 'of row names')!r:.60}"
+            why = f"{what} contains NUL characters, which such a file cannot hold"
+            raise ValueError(f"cannot write {target}: {why}; write a .parquet file")
     size = n * _BYTES * _ADDED + _SETTINGS
     if paths.suffix_of(target) == ".h5ad":
         check_space(target, _data_size(dataset) + _size_of_map(dataset, size))
     else:
         check_space(target, size + n * _BYTES * len(dataset.columns))
+
+
+def _has_nul(column: Any) -> bool:
+    texts = {*np.asarray(column, object).tolist()}  # pandas takes texts that NUL follows for equal
+    return any("\0" in text for text in texts if isinstance(text, str))
 
 
 def write_columns(
@@ -171,6 +190,22 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
             what = f"positions of shape {positions.shape}, or infinite or missing ones"
             raise ValueError(f"{source} is damaged: it holds {what}")
         return MapFile(positions, columns, names, read_settings(source, key))
+
+
+def is_output(path: Path) -> bool:
+    """Tell whether ctsne wrote a file: it holds a settings record, a command or a table of ours."""
+    suffix = paths.suffix_of(path)
+    try:
+        if suffix in paths.MAP_SUFFIXES and read_settings(path, "ctsne") is not None:
+            return True
+        if suffix == ".h5ad":
+            with opened(path) as file:
+                return any(ad.RECORD in entry for entry in file.get("uns", {}).values())
+        with path.open("rb") as file:
+            content = file.read(_MOST_SEARCHED)
+    except (OSError, ValueError, TypeError):
+        return False
+    return suffix in _MARKS and _MARKS[suffix] in content.replace(b"\t", b",")
 
 
 def read_settings(source: Path, key: str) -> str | None:
