@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
@@ -117,6 +118,13 @@ GOOD_TABLES: dict[str, Any] = {
     "pandas of several types": pd.DataFrame(WHOLE).astype({0: "float32", 1: "int64", 2: object}),
     "polars": pl.DataFrame(WHOLE),
     "polars of whole numbers": pl.DataFrame(WHOLE.astype(int)),
+    "polars of 128 bits": pl.DataFrame(WHOLE.astype(int)).cast(pl.Int128),
+    "pandas with levels of rows and columns": pd.DataFrame(
+        WHOLE,
+        index=pd.MultiIndex.from_arrays([["a"] * len(WHOLE), range(len(WHOLE))]),
+        columns=pd.MultiIndex.from_arrays([["u"] * WHOLE.shape[1], range(WHOLE.shape[1])]),
+    ),
+    "Arrow": pa.table({str(place): column for place, column in enumerate(WHOLE.T)}),
 }
 
 

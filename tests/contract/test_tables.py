@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
@@ -57,6 +58,15 @@ BAD_TABLES: dict[str, tuple[Any, str]] = {
     "no features": (np.empty((6, 0)), r"0 feature\(s\) \(shape=\(6, 0\)\) while a minimum of 1"),
     "one point": (X[:1], r"1 sample\(s\) .* minimum of 2"),
     "a number": (3.0, "2D array.* 0D array"),
+    "null of an Arrow table": (
+        pa.table({"a": [1, 2, 3, 4, 5, 6], "b": [1, 2, 3, None, 5, 6]}),
+        "nan at row 3, column 'b'",
+    ),
+    "text column of an Arrow table": (
+        pa.table({"gene": range(6), "donor": list("abcdef")}),
+        "row 0, column 'donor' holds 'a'",
+    ),
+    "without values yet": (pl.DataFrame(NUMBERS).lazy(), r"LazyFrame .*call .collect\(\) on it"),
     "1-D": (X[:6, 0], r"2D array.* got a 1D array of shape \(6,\). Reshape your data: \w*.reshape"),
     "3-D": (X[:6].reshape(6, 2, 5), r"2D array.* got a 3D array of shape \(6, 2, 5\)"),
     "text": (np.array(NUMBERS).astype(str), "numbers only, but row 0, column 0 holds .*text"),
@@ -126,6 +136,8 @@ def test_bad_sparse_tables_are_refused(layout: Any) -> None:
         ([["a"], ["b", "c"], [], [], [], []], "text, numbers or dates"),
         (pd.DataFrame(index=range(6)), "data frame without columns"),
         (np.zeros(6, complex), "text, numbers or dates.*complex"),
+        (pl.DataFrame({"a": SIX}).lazy(), r"LazyFrame .*call .collect\(\) on it"),
+        (pd.MultiIndex.from_arrays([SIX, SIX]), r"MultiIndex; call .to_frame\(index=False\) on it"),
     ],
 )
 @pytest.mark.usefixtures("_no_work")

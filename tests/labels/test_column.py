@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +56,10 @@ MIDNIGHT = datetime.datetime(2024, 5, 1)
         (pl.Series([1.5, NAN, None]), [0, -1, -1], (1.5,)),
         (pl.Series(["z", "a", None], dtype=pl.Enum(["z", "m", "a"])), [0, 1, -1], ("z", "a")),
         (pl.DataFrame({"batch": [2, 1]}), [1, 0], (1, 2)),
+        (pl.Series([2**100, None, 1], dtype=pl.Int128), [1, -1, 0], (1, 2**100)),
+        (pa.array([2**53 + 1, None, 2**53]), [1, -1, 0], (2**53, 2**53 + 1)),
+        (pa.chunked_array([["b", None], ["a"]]), [1, -1, 0], ("a", "b")),
+        (pa.table({"batch": [2, 1]}), [1, 0], (1, 2)),
     ],
 )
 def test_every_kind_of_column(column: Any, codes: list[int], names: tuple[object, ...]) -> None:

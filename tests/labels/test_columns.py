@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,6 +31,12 @@ def encoded(labels: object, **arguments: Any) -> Labels:
         ({"donor": DONOR, "batch": BATCH}, ("donor", "batch")),
         (pd.DataFrame({"donor": DONOR, "batch": BATCH}), ("donor", "batch")),
         (pl.DataFrame({"donor": DONOR, "batch": BATCH}), ("donor", "batch")),
+        (pa.table({"donor": DONOR, "batch": BATCH}), ("donor", "batch")),
+        ([pa.array(DONOR), pa.array(BATCH)], ("1", "2")),
+        (
+            pd.MultiIndex.from_arrays([DONOR, BATCH], names=["donor", "batch"]).to_frame(),
+            ("donor", "batch"),
+        ),
         ([DONOR, BATCH], ("1", "2")),
         ((np.array(DONOR), pd.Series(BATCH)), ("1", "2")),
         ([encode_column(DONOR), pd.Categorical(BATCH)], ("1", "2")),

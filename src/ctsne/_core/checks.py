@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.jobs import threads_for, workers_for
-from ctsne._core.messages import did_you_mean, shown
+from ctsne._core.messages import did_you_mean, refuse_lazy, shown
 
 # A limit that rounding to single precision does not exceed.
 LARGEST_VALUE = float(np.float32(1e30))
@@ -55,7 +55,7 @@ def check_matrix(X: Any, *, argument: str = "X", least: int = 2) -> Any:
         raise ValueError(f"{argument} has {n} rows, at most {MOST_POINTS} work; take a sample")
     matrix = as_numbers(X, argument=argument)
     _check_shape(matrix.shape, argument, least)
-    check_finite(matrix, argument=argument, columns=getattr(X, "columns", None))
+    check_finite(matrix, argument=argument, columns=_names_of(X))
     _check_scale(matrix, argument)
     return matrix
 
@@ -88,6 +88,11 @@ def single_precision(X: Any) -> Any:
 
 def as_numbers(values: Any, *, argument: str) -> Any:
     """Return float32 or float64 values, C-contiguous or CSR; missing entries become NaN."""
+    refuse_lazy(values, argument)
+    columns = _names_of(values)
+    if hasattr(values, "get_columns") and any(str(d).endswith("Int128") for d in values.dtypes):
+        # A polars frame with integers that NumPy does not have.
+        values = np.array([column.to_list() for column in values.get_columns()], object).T
     if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biufO":
         values = np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
     check_sparse(values, argument=f"the sparse matrix {argument}")
@@ -104,7 +109,6 @@ def as_numbers(values: Any, *, argument: str) -> Any:
             "take its absolute value or its real part"
         )
     if kind in "OSTU":
-        columns = getattr(values, "columns", None)
         array = _from_objects(np.asarray(values, object), argument, columns)
     elif kind not in "biuf":
         raise TypeError(f"{argument} must hold numbers only, got {array.dtype}; convert them first")
@@ -416,7 +420,13 @@ def all_identical(X: Any) -> bool:
 
 def check_names(X: Any) -> None:
     """Refuse a data frame in which two columns have the same name."""
-    names = list(getattr(X, "columns", ()))
+    names = _names_of(X) or []
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"X has several columns named {shown(twice)}; rename them")
+
+
+def _names_of(X: Any) -> list[Any] | None:
+    """Return the names of the columns of a data frame or an Arrow table."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    return None if names is None else list(names)

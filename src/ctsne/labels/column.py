@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.messages import did_you_mean, label_text, quoted, shown
+from ctsne._core.messages import did_you_mean, label_text, quoted, refuse_lazy, shown
 
 # Separates the values of several columns in the name of their combination.
 JOINT = " | "
@@ -318,15 +318,20 @@ def joint_names(names: Sequence[Sequence[object]], rows: NDArray[np.integer]) ->
 def as_columns(labels: Any, argument: str) -> list[Any]:
     """Return one or more columns: lists, one-dimensional arrays, pandas or polars columns."""
     wanted = "give one label per point, as a list, an array or a column of a data frame"
+    refuse_lazy(labels, argument)
     if hasattr(labels, "combined"):
         return list(labels.columns)  # of Labels
     if hasattr(labels, "columns"):
         if len(labels.columns) == 0:
             raise ValueError(f"{argument} is a data frame without columns; {wanted}")
+        if hasattr(labels, "column_names"):  # an Arrow table
+            return list(labels.columns)
         if hasattr(labels, "iloc"):  # two columns may have the same name
             return [labels.iloc[:, place] for place in range(len(labels.columns))]
         return [labels[name] for name in labels.columns]
-    if hasattr(labels, "isna") or is_polars(labels) or is_categorical(labels):
+    if hasattr(labels, "levels"):
+        raise TypeError(f"{argument} is a MultiIndex; call .to_frame(index=False) on it")
+    if is_table_column(labels):
         return [labels]
     array = labels
     if isinstance(labels, Sequence) and not isinstance(labels, str | bytes):
@@ -347,6 +352,16 @@ def as_columns(labels: Any, argument: str) -> list[Any]:
     return [array] if array.ndim == 1 else list(array.T)
 
 
+def is_table_column(labels: object) -> bool:
+    """Return whether this is a column of pandas, polars or Arrow."""
+    return (
+        hasattr(labels, "isna")
+        or is_polars(labels)
+        or is_categorical(labels)
+        or hasattr(labels, "to_pylist")
+    )
+
+
 def is_polars(labels: object) -> bool:
     """Return whether this is a polars column."""
     return hasattr(labels, "is_null") and hasattr(labels, "drop_nulls")
@@ -362,6 +377,8 @@ def _encode(column: Any, argument: str) -> _Encoded:
         return _encode_objects(column, argument)
     if isinstance(column, np.ndarray):
         return _encode_array(column, argument)
+    if hasattr(column, "to_pylist"):  # of Arrow
+        return _encode_objects(column.to_pylist(), argument)
     if is_polars(column):
         # Without the nulls: with them, integers would become floats and lose digits.
         present, values = ~column.is_null().to_numpy(), column.drop_nulls()
@@ -369,6 +386,8 @@ def _encode(column: Any, argument: str) -> _Encoded:
         if str(column.dtype).startswith("Enum"):
             categories = column.dtype.categories.to_list()
             return _spread(present, _encode_categories(values.to_physical().to_numpy(), categories))
+        if str(column.dtype).endswith("Int128"):  # which NumPy does not have
+            return _spread(present, _encode_objects(values.to_list(), argument))
         return _spread(present, _encode_array(values.to_numpy(), argument))
     column = getattr(column, "cat", column)
     if is_categorical(column):

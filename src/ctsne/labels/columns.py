@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.messages import did_you_mean, label_text, quoted, shown
+from ctsne._core.messages import did_you_mean, label_text, quoted, refuse_lazy, shown
 from ctsne.labels.column import (
     Column,
     as_columns,
     as_number,
     encode_column,
     encode_number,
-    is_categorical,
-    is_polars,
+    is_table_column,
     joint_names,
 )
 
@@ -324,12 +323,14 @@ def given_columns(labels: Any) -> list[Any]:
 
 def _columns_of(labels: Any, n: int | None, argument: str) -> tuple[tuple[str, ...], list[Any]]:
     """Return the names and the columns of anything that holds labels."""
+    refuse_lazy(labels, argument)
     if isinstance(labels, Mapping):
         if not labels:
             raise ValueError(f"{argument} is a mapping without columns; give one or more")
         return tuple(map(label_text, labels)), list(labels.values())
     if hasattr(labels, "columns"):
-        return tuple(map(label_text, labels.columns)), as_columns(labels, argument)
+        names = getattr(labels, "column_names", labels.columns)  # Arrow's, or a data frame's
+        return tuple(map(label_text, names)), as_columns(labels, argument)
     name = getattr(labels, "name", None)
     columns = [labels]
     if isinstance(labels, list | tuple):
@@ -346,12 +347,8 @@ def _is_column(entry: Any) -> bool:
     """Return whether an entry of a list is a column (or a row) rather than a label."""
     if isinstance(entry, np.ndarray):
         return entry.ndim == 1
-    return (
-        isinstance(entry, list | Column)
-        or (hasattr(entry, "isna") and not hasattr(entry, "columns"))
-        or is_polars(entry)
-        or is_categorical(entry)
-    )
+    whole_table = hasattr(entry, "columns")
+    return isinstance(entry, list | Column) or (is_table_column(entry) and not whole_table)
 
 
 def _are_columns(entries: Sequence[Any], n: int | None) -> bool:
