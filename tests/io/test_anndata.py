@@ -129,6 +129,13 @@ def test_categories_of_version_0_7(cells: Path) -> None:
     assert column.isna().sum() == 4 and column.dropna().tolist()[:2] == ["z", "a"]
 
 
+def test_a_repeated_name_of_a_column(cells: Path) -> None:
+    with h5py.File(cells, "r+") as file:
+        first = file["obs"].attrs["column-order"][0]
+        file["obs"].attrs["column-order"] = [first, first]
+    refused(f"obs has several columns named '{first}'; rename them", read_data, cells)
+
+
 def test_a_representation_of_text(cells: Path) -> None:
     adata = anndata.read_h5ad(cells)
     adata.obsm["words"] = pd.DataFrame({"a": ["x"] * 12, "b": 1.0}, index=adata.obs_names)

@@ -418,12 +418,12 @@ def all_identical(X: Any) -> bool:
     return bool((X[1] == X[0]).all() and (X[0] == X).all())
 
 
-def check_names(X: Any) -> None:
+def check_names(X: Any, *, argument: str = "X") -> None:
     """Refuse a data frame in which two columns have the same name."""
     names = _names_of(X) or []
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"X has several columns named {shown(twice)}; rename them")
+        raise ValueError(f"{argument} has several columns named {shown(twice)}; rename them")
 
 
 def _names_of(X: Any) -> list[Any] | None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ctsne._core.checks import check_same_rows, is_sparse
+from ctsne._core.checks import check_names, check_same_rows, is_sparse
 from ctsne._core.files import require_room
 from ctsne._core.messages import quoted, shown, unknown
 from ctsne.io import dataset as ds
@@ -257,12 +257,12 @@ def choose_representation(
     for name, value in (("use_rep", use_rep), ("layer", layer)):
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a name in {where}, got {shown(value)}")
-    read = read or _in_memory
+    read = read or in_memory
     if layer is not None:
         if layer not in adata.layers:
             raise ValueError(unknown(layer, sorted(adata.layers), what="layer", where=where))
         part = adata.layers[layer]
-        return _of_genes(part, _in_memory(adata.var), Source("layer", layer, 0), where, read)
+        return _of_genes(part, in_memory(adata.var), Source("layer", layer, 0), where, read)
     key = use_rep if use_rep is not None else DEFAULT if DEFAULT in adata.obsm else "X"
     if key in adata.obsm:
         return _of_obsm(adata.obsm[key], key, where, read)
@@ -272,7 +272,7 @@ def choose_representation(
     if adata.X is None or getattr(adata.X, "shape", ()) is None:
         names = ", ".join(known) or "obsm is empty too"
         raise ValueError(f"{where} has no X; choose a representation with use_rep: {names}")
-    var = _in_memory(adata.var)
+    var = in_memory(adata.var)
     found = _of_genes(adata.X, var, Source("X", None, 0), where, read)
     if use_rep is not None or var is None or CHOSEN_GENES not in var.columns:
         return found
@@ -306,8 +306,10 @@ def _of_genes(part: Any, var: Any, source: Source, where: str, read: _Reader) ->
     return Dataset(matrix, genes, {}, None, replace(source, n_columns=width))
 
 
-def _in_memory(values: Any) -> Any:
-    """Return a part of an AnnData object or of an .h5ad file, read if it is in a file."""
+def in_memory(values: Any) -> Any:
+    """Return a part of an AnnData object or of an .h5ad file, read or computed if it must be."""
+    if type(values).__module__.startswith("dask."):
+        return values.compute()
     if type(values).__module__.startswith("h5py"):
         return read_element(values)
     return values.to_memory() if hasattr(values, "to_memory") else values
@@ -370,6 +372,7 @@ def find_h5ad_data(
 
 def obs_columns(obs: Any) -> dict[str, Any]:
     """Return the columns of ``obs`` by name; complex numbers, which cannot be labels, as text."""
+    check_names(obs, argument="obs")
     columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
     return {
         name: ds.storable(column) if column.dtype.kind == "c" else ds.empty_as_na(column)
