@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import anndata
+import dask.array as da
+import h5py
 import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
+from anndata.experimental import read_elem_lazy
 from numpy.testing import assert_array_equal
+from scipy import sparse
 
 import ctsne
 from ctsne import ConditionalTSNE
@@ -186,6 +190,61 @@ def test_backed_by_a_file(backed: Any, small: Any, tmp_path: Path) -> None:
     assert (read.obsp["ctsne_distances"] != small.obsp["ctsne_distances"]).nnz == 0
     assert read.uns["ctsne_neighbors"] == small.uns["ctsne_neighbors"]
     assert read.uns["pcs"]["params"]["labels"] == "phase"
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_matrix])
+def test_computed_by_dask(form: Any, small: Any, tmp_path: Path) -> None:
+    small.X = form(small.X)
+    small.layers["same"] = small.X.copy()
+    small.write_h5ad(tmp_path / "cells.h5ad")
+    lazy = small.copy()
+    choices = [{}, {"use_rep": "X"}, {"layer": "same"}, {"use_rep": "X_umap", "align": "X_umap"}]
+    with h5py.File(tmp_path / "cells.h5ad") as file:
+        lazy.X = read_elem_lazy(file["X"])
+        lazy.layers["same"] = read_elem_lazy(file["layers/same"])
+        lazy.obsm["X_umap"] = read_elem_lazy(file["obsm/X_umap"])
+        for choice in choices:
+            for adata in (small, lazy):
+                ctsne.tl.ctsne(adata, "phase", **choice, **QUICK)
+            assert_array_equal(lazy.obsm["X_ctsne"], small.obsm["X_ctsne"])
+
+
+def test_a_graph_computed_by_dask(blood: Any) -> None:
+    sc.pp.neighbors(blood, n_neighbors=12)
+    lazy = blood.copy()
+    lazy.obsp["distances"] = da.from_array(sparse.csr_array(blood.obsp["distances"]), chunks=350)
+    for adata in (blood, lazy):
+        ctsne.tl.ctsne(adata, None, method="tsne", neighbors_key="neighbors", **QUICK)
+    assert_array_equal(lazy.obsm["X_ctsne"], blood.obsm["X_ctsne"])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_genes_are_not_loaded_for_a_map_of_components(
+    form: Any, blood: Any, tmp_path: Path
+) -> None:
+    def fail(block: Any) -> Any:
+        raise AssertionError("X was computed")
+
+    blood.X = form(blood.X)
+    expected = ctsne.tl.ctsne(blood, "phase", copy=True, **QUICK)
+    assert expected is not None
+    blood.write_h5ad(tmp_path / "cells.h5ad", compression="gzip")
+    with h5py.File(tmp_path / "cells.h5ad", "r+") as file:
+        values = file["X"] if form is np.asarray else file["X/data"]
+        values.id.write_direct_chunk((0,) * values.ndim, b"not compressed")
+        with pytest.raises(OSError, match="read"):
+            values[:]
+    blood.X = da.from_array(blood.X, chunks=350).map_blocks(fail, meta=blood.X[:0])
+    stored = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    for adata in (blood, stored):
+        ctsne.tl.ctsne(adata, "phase", **QUICK)
+        assert_array_equal(adata.obsm["X_ctsne"], expected.obsm["X_ctsne"])
+        ctsne.tl.evaluate(adata, "phase")
+        ctsne.tl.screen(adata)
+        ctsne.tl.transform(adata, adata, key_added="placed")
+        quick = ConditionalTSNE(**QUICK)
+        ctsne.tl.sweep(adata, "phase", {"strength": [0.5]}, estimator=quick, progress=False)
+    stored.file.close()
 
 
 def test_view_of_a_file(backed: Any) -> None:

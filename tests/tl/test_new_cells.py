@@ -180,6 +180,7 @@ def test_components_of_the_new_cells_alone_are_refused(halves: tuple[Any, Any]) 
     reference, new = (each.copy() for each in halves)
     rng = np.random.default_rng(0)
     reference.varm["PCs"] = rng.normal(size=(10, 6))
+    reference.varm["PCs"][3] = np.nan  # a gene that was left out
     new.varm["PCs"] = reference.varm["PCs"].copy()
     made = embedded(reference)
     tl.transform(new, made, copy=True)  # the same axes

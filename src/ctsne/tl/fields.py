@@ -107,7 +107,7 @@ def find_graph(adata: Any, key: object, labels: Labels | None, perplexity: float
         raise ValueError(f"adata.uns[{key!r}] refers to adata.obsp[{name!r}], which does not exist")
     checks.check_perplexity(perplexity, adata.n_obs)
     place = f"adata.obsp[{name!r}]"
-    graph = checks.check_matrix(adata.obsp[name], argument=place)
+    graph = checks.check_matrix(ad.in_memory(adata.obsp[name]), argument=place)
     row, column = sp.coo_array(graph).coords
     real = row != column
     row, column = row[real], column[real]
@@ -140,7 +140,7 @@ def find_alignment(adata: Any, align: Any) -> Any:
     if align not in adata.obsm:
         names = [*ALIGN_CHOICES, *adata.obsm]
         raise ValueError(f"align: {unknown(align, names, what='alignment', where='adata.obsm')}")
-    return np.asarray(adata.obsm[align])
+    return np.asarray(ad.in_memory(adata.obsm[align]))
 
 
 # What stores a map

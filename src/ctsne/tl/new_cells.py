@@ -253,7 +253,7 @@ def _same_components(adata: Any, found: _Reference) -> bool:
     if own is None or theirs is None:
         return True
     same = own.shape == theirs.shape and list(adata.var_names) == genes
-    return same and np.allclose(own, theirs, atol=1e-6)
+    return same and np.allclose(own, theirs, atol=1e-6, equal_nan=True)
 
 
 def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str, ...]]:
