@@ -194,7 +194,7 @@ def _make_job(inputs: Files, folder: Path, name: str) -> Job:
     write_files(folder / "here", inputs)
     begin = time.perf_counter()
     with _started(words, folder / "here") as process:
-        _, errors = process.communicate()
+        _, errors = process.communicate(timeout=600)
     seconds = time.perf_counter() - begin
     if process.returncode:
         raise RuntimeError(f"{name} fails undisturbed: {errors}")
@@ -340,7 +340,7 @@ def _check_sweep(job: Job, folder: Path, files: Files) -> None:
     with contextlib.suppress(ValueError):  # a sweep that is not finished
         read_folder(folder / str(job.sweep))
     with _started(job.words, folder) as process:
-        _, errors = process.communicate()
+        _, errors = process.communicate(timeout=600)
     if process.returncode:
         raise Broken(f"cannot be continued: {errors}")
     again = {

@@ -157,3 +157,16 @@ def test_only_tables_of_data_are_kept_from_the_formatter() -> None:
             (statement,) = ast.parse(table).body
             assert isinstance(statement, ast.Assign), path
             assert isinstance(statement.value, ast.Tuple | ast.List | ast.Dict), path
+
+
+@pytest.mark.parametrize("folder", ["tests", "fuzz"])
+def test_every_wait_for_a_process_has_a_limit(folder: str) -> None:
+    for path in (file for file in FILES if file.is_relative_to(ROOT / folder)):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            call = ast.unparse(node.func)
+            if call == "subprocess.run" or call.endswith((".communicate", ".wait")):
+                limited = any(keyword.arg == "timeout" for keyword in node.keywords)
+                limited |= call.endswith(".wait") and bool(node.args)
+                assert limited, f"{path}:{node.lineno}: {call} without a timeout"

@@ -20,6 +20,7 @@ def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
+        timeout=600,
     )
 
 

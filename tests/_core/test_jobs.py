@@ -128,7 +128,7 @@ def test_blas_is_limited_for_one_thread_after_the_other() -> None:
     thread = threading.Thread(target=other)
     with one_blas_thread():
         thread.start()
-        inside.wait()
+        inside.wait(60)
         assert not seen
-    thread.join()
+    thread.join(60)
     assert set(seen[0]) <= {1} and blas_threads() == before

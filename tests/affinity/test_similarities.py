@@ -266,6 +266,7 @@ def test_every_instruction_set_gives_the_same(tmp_path: Path) -> None:
             [sys.executable, "-P", "-c", BASELINE, str(tmp_path / "data.npz"), str(output)],
             env={**os.environ, "CTSNE_ISA": name},
             check=True,
+            timeout=600,
         )
         results.append(np.load(output))
     assert [str(result["isa"]) for result in results] == _native.instruction_sets()

@@ -10,8 +10,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from types import SimpleNamespace
 from typing import IO, Any
 
@@ -429,20 +431,22 @@ def test_ctrl_c_leaves_the_old_output(
     assert told.endswith(said.format("nothing was written"))
 
 
-def started_run(cells: str) -> tuple[subprocess.Popen[str], IO[str]]:
-    """Start an embed that never ends; return it at iteration 100, with its messages."""
+@contextmanager
+def started_run(cells: str, *before: str) -> Iterator[tuple[subprocess.Popen[str], IO[str]]]:
+    """Start an embed that never ends; yield it at iteration 100, with its messages."""
     endless = ["embed", cells, "--labels", "batch", "-o", "map.csv", "--n-iter", "100000000"]
-    child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "ctsne.cli", *endless, "--perplexity", "8", "--verbose"],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=dict(os.environ),
-    )
-    assert child.stderr is not None
-    for line in child.stderr:
-        if "iteration 100:" in line:
-            break
-    return child, child.stderr
+    words = [sys.executable, "-P", "-m", "ctsne.cli", *endless, "--perplexity", "8", "--verbose"]
+    with subprocess.Popen([*before, *words], stderr=subprocess.PIPE, text=True) as child:
+        # A run that hangs, or ignores the signal, is ended, which ends its messages too.
+        limit = Timer(120, child.kill)
+        limit.start()
+        try:
+            assert child.stderr is not None
+            next(line for line in child.stderr if "iteration 100:" in line)
+            yield child, child.stderr
+        finally:
+            limit.cancel()
+            child.kill()
 
 
 @pytest.mark.parametrize(
@@ -455,16 +459,24 @@ def test_a_signal_ends_a_run_and_leaves_nothing_behind(
     if number == signal.SIGKILL:
         run("embed cells.csv --labels batch -o map.csv")
     before = {path.name: path.read_bytes() for path in Path().iterdir()}
-    child, errors = started_run(cells)
-    begin = time.monotonic()
-    child.send_signal(number)
-    rest = errors.read()
-    errors.close()
-    assert child.wait(timeout=60) == code and time.monotonic() - begin < 30
+    with started_run(cells) as (child, errors):
+        begin = time.monotonic()
+        child.send_signal(number)
+        rest = errors.read()
+        assert child.wait(timeout=60) == code and time.monotonic() - begin < 30
     assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
     assert "Traceback" not in rest
     if number == signal.SIGINT:
         assert rest.endswith("ctsne: interrupted: nothing was written\n")
+
+
+def test_a_run_behind_nohup_outlives_its_terminal(cells: str) -> None:
+    with started_run(cells, "nohup") as (child, errors):
+        child.send_signal(signal.SIGHUP)
+        next(line for line in errors if "iteration 1000:" in line)
+        assert child.poll() is None
+        child.send_signal(signal.SIGTERM)
+        assert "Traceback" not in errors.read() and child.wait(timeout=60) == 143
 
 
 @pytest.mark.parametrize("name", ["counts.h5ad", "counts.npz", "counts.csv"])

@@ -267,5 +267,7 @@ def test_an_interrupt_in_a_callback_is_not_lost() -> None:
         "    return 0\n"
         "command.main = main; sys.exit(run())"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=600
+    )
     assert (done.returncode, done.stderr) == (130, "ctsne: interrupted\n")

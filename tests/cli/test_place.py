@@ -132,7 +132,7 @@ def test_ctrl_c_leaves_finished_files(shards: pd.DataFrame, tmp_path: Path) -> N
     )
     while not list(tmp_path.glob("maps/large*")):
         time.sleep(0.05)
-        assert process.poll() is None, process.communicate()
+        assert process.poll() is None, process.communicate(timeout=600)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all processes
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and out == ""
@@ -141,6 +141,6 @@ def test_ctrl_c_leaves_finished_files(shards: pd.DataFrame, tmp_path: Path) -> N
     assert last.startswith("ctsne: interrupted: ") and "Traceback" not in err
     assert " of 12 shards are finished" in last and "to continue" in last
     assert 1 <= int(last.split()[2]) <= finished  # some may have ended since
-    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    again = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
     assert json.loads(again.stdout)["found"] == finished
     assert not list(tmp_path.glob("maps/.*"))

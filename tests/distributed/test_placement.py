@@ -307,7 +307,7 @@ def test_two_runs_in_one_folder_are_refused(client: Any, model: Any, tmp_path: P
     with sole_writer(tmp_path / "out", "run of place"):
         thread = threading.Thread(target=second)
         thread.start()
-        thread.join()
+        thread.join(60)
     assert "another run of place is writing" in str(failed[0])
 
 

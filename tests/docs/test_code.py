@@ -75,7 +75,9 @@ def test_python_on_a_page_runs(page: Path, folder: Path) -> None:
     program = folder / "page.py"
     program.write_text("\n".join(_code(page, "python")))
     if page.name == "scaling.md":  # its worker processes import the program
-        subprocess.run([sys.executable, "-P", program], check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-P", program], check=True, capture_output=True, timeout=600
+        )
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

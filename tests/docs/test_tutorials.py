@@ -124,7 +124,10 @@ def test_every_script_is_built() -> None:
 def test_the_builder_writes_the_files(tmp_path: Path) -> None:
     target = tmp_path / "new" / "folder"
     subprocess.run(
-        [sys.executable, str(FOLDER / "build.py"), str(target)], check=True, capture_output=True
+        [sys.executable, str(FOLDER / "build.py"), str(target)],
+        check=True,
+        capture_output=True,
+        timeout=1800,
     )
     for name in BUILDER.SCRIPTS:
         nbformat.validate(nbformat.read(target / f"{name}.ipynb", as_version=4))
@@ -214,6 +217,7 @@ def test_the_site_builds_without_warnings_or_broken_links(
         capture_output=True,
         text=True,
         env={**os.environ, "CTSNE_TUTORIALS": os.fspath(notebooks)},
+        timeout=1800,
     )
     assert built.returncode == 0, built.stderr[-3000:]
     for page in ("start", "method", "strength", "measures", "limits", "_generated/commands"):

@@ -69,6 +69,7 @@ def test_estimate_is_an_upper_bound_near_the_measured_peak(
         check=True,
         capture_output=True,
         text=True,
+        timeout=600,
     )
     measured, estimated = map(float, done.stdout.split())
     assert measured < estimated < 1.5 * measured + _memory.ANY_FIT / 2**20

@@ -138,7 +138,7 @@ def test_a_case_depends_on_its_number_alone(fuzz: Any) -> None:
 
 def test_one_case_is_repeated(fuzz: Any, tmp_path: Path) -> None:
     command = [sys.executable, FOLDER / "run.py", "estimator", "--seed", "3", "--case", "4"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     rng = np.random.default_rng([3, 4])
     assert done.stdout.splitlines()[0] == fuzz("estimator").attack(rng, tmp_path)
 
@@ -149,7 +149,7 @@ def test_one_case_is_repeated(fuzz: Any, tmp_path: Path) -> None:
 )
 def test_wrong_usage_is_refused(arguments: list[str], says: str) -> None:
     command = [sys.executable, FOLDER / "run.py", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 2
     assert says in done.stderr
 

@@ -299,7 +299,9 @@ for source in {[str(cells), str(tmp_path / "cells.npz")]!r}:
             assert str(error) == f"cannot write {{target}}: File too large", error
         assert not os.listdir(target.parent)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=600
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -19,7 +19,11 @@ LOADED = "pandas anndata h5py pyarrow sklearn matplotlib"
 def test_importing_loads_no_package_of_a_format() -> None:
     program = f"import sys, ctsne.io; print(*set('{LOADED}'.split()) & set(sys.modules))"
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program], check=True, capture_output=True, text=True
+        [sys.executable, "-P", "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert done.stdout.split() == []
 

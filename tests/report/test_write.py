@@ -243,7 +243,11 @@ print("<iframe" in model._repr_mimebundle_()["text/html"])
 @pytest.mark.parametrize("program", [NO_PAGE, NO_PACKAGE], ids=["page", "package"])
 def test_a_model_loads_no_page_and_a_page_no_other_package(program: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program], check=True, capture_output=True, text=True
+        [sys.executable, "-P", "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert done.stdout.strip() == "True"
 

@@ -467,7 +467,11 @@ def test_ctrl_c_stops_soon_and_a_second_run_goes_on(tmp_path: Path, jobs: int) -
     assert len(list(tmp_path.glob("*.part"))) == 0
     kept = {file: file.stat().st_mtime_ns for file in tmp_path.glob("map-*.npz")}
     again = subprocess.run(
-        [sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=600,
     )
     assert again.stdout.splitlines()[-1] == "6"
     assert len(list(tmp_path.glob("map-*.npz"))) == 6

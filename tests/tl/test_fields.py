@@ -153,7 +153,9 @@ def test_scanpy_and_anndata_are_imported_only_when_needed(
     small: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = "import sys, ctsne.tl; sys.exit('scanpy' in sys.modules or 'anndata' in sys.modules)"
-    assert subprocess.run([sys.executable, "-P", "-c", code], check=False).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "-P", "-c", code], check=False, timeout=600).returncode == 0
+    )
     monkeypatch.setitem(sys.modules, "scanpy", None)
     ctsne.tl.ctsne(small, "phase", **QUICK)
     assert small.obsm["X_ctsne"].shape == (100, 2)
