@@ -45,6 +45,7 @@ def test_everything_listed_is_there_at_first_use() -> None:
     assert done.returncode == 0, done.stderr
     assert sorted(ctsne.__all__) == ctsne.__all__
     assert set(ctsne.__all__) <= set(dir(ctsne))
+    assert all(dir(module) == sorted(module.__all__) for module in (ctsne.pl, ctsne.tl))
     assert ctsne.ConditionalTSNE.__name__ == "ConditionalTSNE"
     assert ctsne.__version__.split(".")[0].isdigit()
 

@@ -26,3 +26,9 @@ def test_learning_rate_of_both_phases(
     schedule = check_settings(given, np.random.default_rng(0).normal(size=(n, 3)), None).schedule
     first, last = schedule.at(0), schedule.at(schedule.early_exaggeration_iter)
     assert (first[1], last[1]) == (early, late)
+
+
+def test_a_mixing_in_percent_is_refused_with_what_was_meant() -> None:
+    given = {**DEFAULTS, "perplexity": 5, "mixing": 70}
+    with pytest.raises(ValueError, match=r"from 0 to 1, got 70; 0.7 is 70 percent"):
+        check_settings(given, np.random.default_rng(0).normal(size=(50, 3)), None)

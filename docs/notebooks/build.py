@@ -10,7 +10,11 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-import nbformat
+try:
+    import nbformat
+    from nbclient import NotebookClient
+except ImportError as error:
+    raise SystemExit(f"{error}: pip install nbformat nbclient ipykernel") from error
 
 SCRIPTS = ("from_file_to_decision", "single_cells", "explore_digits")
 _CODE, _TEXT = "# %%", "# %% [markdown]"
@@ -50,8 +54,6 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
     folder : Path
         Working directory of the notebook.
     """
-    from nbclient import NotebookClient
-
     NotebookClient(
         notebook,
         timeout=600,

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ctsne._core import checks, page_html
@@ -42,7 +42,6 @@ NOT_KEPT = "it was loaded from a file, which does not keep the similarities; fit
 
 class ConditionalTSNE(
     Parameters,
-    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
@@ -599,9 +598,15 @@ class ConditionalTSNE(
         check_is_fitted(self)
         return check_request(self, self._lazy_reference.known, X, labels, *more)
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ConditionalTSNE:
+        """Load a model from a file, as :func:`ctsne.load` does."""
+        return load(path)
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the names of the map's columns, as in files: ``ctsne_1``, ``ctsne_2``."""
+        check_is_fitted(self)
+        return np.array([f"ctsne_{c + 1}" for c in range(self.embedding_.shape[1])], object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

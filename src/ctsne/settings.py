@@ -245,7 +245,9 @@ def _check_mixing(
     numbers = []
     for name, value in values.items():
         what = "mixing" if value is mixing else f"mixing[{shown(name, 40)}]"
-        numbers.append(checks.check_number(value, what, low=0, high=1, hint=hint))
+        percent = isinstance(value, int | float) and 1 < value <= 100
+        offer = f"{value / 100:g} is {value:g} percent" if percent else hint
+        numbers.append(checks.check_number(value, what, low=0, high=1, hint=offer))
     text = f"mixing={value_text(mixing)}"
     if method.knob is None:
         raise ValueError(

@@ -92,3 +92,21 @@ def test_from_an_unknown_file_to_a_map(
     draw, *_ = next_commands(text)
     assert main(draw[1:]) == 0 and Path("map.png").is_file()
     assert capsys.readouterr().err.count("error") == 0
+
+
+def test_what_follows_a_transform_without_labels_works(
+    cells: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("embed cells.csv --labels batch -o map.csv --model model.ctsne")
+    pd.read_csv(cells).drop(columns="batch").to_csv("new.csv", index=False)
+    transform = "transform model.ctsne new.csv -o placed.csv"
+    (draw,) = next_commands(run(transform))
+    assert main(draw[1:]) == 0 and Path("placed.png").is_file()
+    monkeypatch.setattr("ctsne.cli.transform.find_spec", lambda name: None)
+    assert next_commands(run(transform)) == []  # nothing can be drawn without matplotlib
+
+
+def test_too_few_iterations_are_reported(cells: str, tell: Run) -> None:
+    command = "embed cells.csv --labels batch -o map.csv --n-iter"
+    assert "--n-iter 10 leaves the map unfinished; use 750 or so" in tell(f"{command} 10")
+    assert "unfinished" not in tell(f"{command} 300")

@@ -225,3 +225,14 @@ def test_the_site_builds_without_warnings_or_broken_links(
     for name in BUILDER.SCRIPTS:
         shown = (site / "_generated" / f"{name}.html").read_text()
         assert shown.count('class="cell_output') >= 5
+
+
+def test_what_to_install_is_said() -> None:
+    program = (
+        f"import runpy, sys; sys.modules['nbformat'] = None; runpy.run_path({BUILDER.__file__!r})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "pip install nbformat nbclient ipykernel" in done.stderr

@@ -113,7 +113,7 @@ def test_frames_in_and_out(data: Synthetic, library: str) -> None:
     assert type(mapped) is type(frame)
     assert library == "polars" or mapped.index.equals(frame.index)
     assert list(mapped.columns) == list(model.get_feature_names_out())
-    assert list(mapped.columns) == ["conditionaltsne0", "conditionaltsne1"]
+    assert list(mapped.columns) == ["ctsne_1", "ctsne_2"]
     assert list(model.feature_names_in_) == list(columns)
     expected = make().fit_transform(data.X, labels=data.known)
     np.testing.assert_array_equal(mapped.to_numpy(), expected)

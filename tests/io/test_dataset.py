@@ -63,6 +63,8 @@ def test_features_by_name_and_by_pattern_in_the_order_of_the_file() -> None:
     known = ["a[1]", "PC2", "PC1", "age"]
     assert matching(["PC?", "a[1]"], known, where="x") == ["a[1]", "PC2", "PC1"]
     refused(r"no column 'PX\*' in x", matching, ["PC1", "PX*"], known, where="x")
+    with pytest.warns(UserWarning, match=r"x has no column 'pc\*'; ignoring case: 'PC2', 'PC1'"):
+        assert matching(["pc*"], known, where="x") == ["PC2", "PC1"]
 
 
 def test_numbered_names_are_folded() -> None:

@@ -263,7 +263,7 @@ def test_kinds_of_features_and_results(pca: int | None) -> None:
     np.testing.assert_array_equal(model.transform(table[120:130]), wide[20:30])
     np.testing.assert_allclose(model.transform(table[100:].toarray()), wide, atol=1e-2)
     framed = model.set_output(transform="pandas").transform(table[100:])
-    assert list(framed.columns) == ["conditionaltsne0", "conditionaltsne1"] and len(framed) == 50
+    assert list(framed.columns) == ["ctsne_1", "ctsne_2"] and len(framed) == 50
     placed = model.place(table[100:])
     summary = f"{placed.far.sum()} farther than {placed.far_distance:.3g}"
     assert repr(placed) == f"<Placement of 50 points, {summary}>"

@@ -96,6 +96,7 @@ def test_a_loaded_model_places_with_the_same_bits(way: str, path: Path) -> None:
     model.save(path)  # before any point was placed
     again = ctsne.load(path)
     assert_same(placed(model, way), placed(again, way))
+    assert_same(placed(model, way), placed(ConditionalTSNE.load(path), way))
     assert_same(placed(model, way, perplexity=3), placed(again, way, perplexity=3))
     assert np.array_equal(again.embedding_, model.embedding_)
     assert again.kl_divergence_ == model.kl_divergence_ and again.n_iter_ == model.n_iter_

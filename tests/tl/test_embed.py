@@ -406,3 +406,17 @@ def test_trust_is_a_column_if_asked_for(
     assert "ctsne_trust" in anndata.read_h5ad(tmp_path / "cells.h5ad").obs
     ctsne.tl.ctsne(blood, "phase", **QUICK)  # a map without trust leaves none of the one before
     assert "ctsne_trust" not in blood.obs
+
+
+def test_a_generator_or_a_seed_as_rng(blood: Any) -> None:
+    maps = []
+    for given in ({"random_state": 7}, {"rng": 7}, {"rng": np.random.default_rng(0)}):
+        ctsne.tl.ctsne(blood, "phase", init="random", **given, **QUICK)
+        maps.append(blood.obsm["X_ctsne"])
+    assert_array_equal(maps[0], maps[1])
+    assert (maps[2] != maps[0]).any()
+    ctsne.tl.evaluate(blood, "phase", rng=np.random.default_rng(0))
+    with pytest.raises(TypeError, match="rng and random_state were both given"):
+        ctsne.tl.ctsne(blood, "phase", random_state=1, rng=1, **QUICK)
+    with pytest.raises(TypeError, match=r"rng must be a whole number .* or a Generator"):
+        ctsne.tl.ctsne(blood, "phase", rng="seven", **QUICK)

@@ -91,8 +91,7 @@ def as_numbers(values: Any, *, argument: str) -> Any:
     refuse_lazy(values, argument)
     columns = _names_of(values)
     if hasattr(values, "get_columns") and any(str(d).endswith("Int128") for d in values.dtypes):
-        # A polars frame with integers that NumPy does not have.
-        values = np.array([column.to_list() for column in values.get_columns()], object).T
+        values = np.array([c.to_list() for c in values.get_columns()], object).T  # NumPy has none
     if isinstance(values, np.ma.MaskedArray) and values.dtype.kind in "biufO":
         values = np.where(np.ma.getmaskarray(values), np.nan, np.ma.getdata(values))
     check_sparse(values, argument=f"the sparse matrix {argument}")

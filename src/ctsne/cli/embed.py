@@ -139,6 +139,8 @@ def prepare(data: Data, settings: dict[str, Any], console: Console, **more: Any)
     if data.aligned is not None:
         more["align"] = data.aligned
     model = make_estimator(settings, **more)
+    if model.n_iter <= (early := model.early_exaggeration_iter):
+        console.warn(f"--n-iter {model.n_iter} leaves the map unfinished; use {early + 500} or so")
     k = None if model.metric == "precomputed" else n_reduced(data.X.shape, model.pca)
     if k is not None and k <= min(data.X.shape):  # more are refused by the estimator
         d = data.X.shape[1]

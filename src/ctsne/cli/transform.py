@@ -7,6 +7,7 @@ import warnings
 from argparse import Namespace
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -277,7 +278,7 @@ def _report(
         "settings": settings_of(options),
     }
     console.result("\n".join(lines), content)
-    if options.plot is None:
+    if options.plot is None and find_spec("matplotlib") is not None:
         stem = options.output.removesuffix(suffix_of(options.output))
         command = _command(options, plot=f"{stem}.png")
         console.next({"to see the points above the reference": command})

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ctsne._core import checks
 from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import is_sparse
-from ctsne._core.messages import CtsneWarning, label_text, load, quoted, unknown
+from ctsne._core.messages import CtsneWarning, label_text, load, quoted, unknown, warn
 from ctsne.labels import combine_columns, encode_column
 
 Names = NDArray[np.str_] | None
@@ -197,7 +197,10 @@ def matching(patterns: Texts, known: Texts, *, where: str) -> list[str]:
     for pattern in patterns:
         found = [pattern] if pattern in known else fnmatch.filter(known, pattern)
         if not found:
-            raise ValueError(unknown(pattern, known, what="column", where=where))
+            found = [name for name in known if fnmatch.fnmatch(name.lower(), pattern.lower())]
+            if not found:
+                raise ValueError(unknown(pattern, known, what="column", where=where))
+            warn(f"{where} has no column {pattern!r:.60}; ignoring case: {quoted(found, most=4)}")
         chosen.update(found)
     return [name for name in known if name in chosen]
 

@@ -354,12 +354,8 @@ def as_columns(labels: Any, argument: str) -> list[Any]:
 
 def is_table_column(labels: object) -> bool:
     """Return whether this is a column of pandas, polars or Arrow."""
-    return (
-        hasattr(labels, "isna")
-        or is_polars(labels)
-        or is_categorical(labels)
-        or hasattr(labels, "to_pylist")
-    )
+    known = hasattr(labels, "isna") or hasattr(labels, "to_pylist")
+    return known or is_polars(labels) or is_categorical(labels)
 
 
 def is_polars(labels: object) -> bool:

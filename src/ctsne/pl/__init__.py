@@ -19,3 +19,4 @@ from ctsne.pl.measures import measures, trade_off
 from ctsne.pl.palette import palette
 
 __all__ = ["embedding", "maps", "measures", "palette", "trade_off"]
+__dir__ = __all__.copy  # modules are not listed

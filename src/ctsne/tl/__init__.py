@@ -9,3 +9,4 @@ from ctsne.tl.measure import evaluate, screen, sweep
 from ctsne.tl.new_cells import transform
 
 __all__ = ["ctsne", "evaluate", "screen", "sweep", "transform"]
+__dir__ = __all__.copy  # modules are not listed

@@ -40,6 +40,7 @@ def ctsne(
     store_graph: bool = False,
     trust: bool = False,
     random_state: int | np.random.RandomState | None = 0,
+    rng: int | np.random.Generator | None = None,
     copy: bool = False,
     n_components: int = 2,
     method: str = "joint",
@@ -113,10 +114,11 @@ def ctsne(
         Metric of the neighbour search; has no effect with ``neighbors_key``.
     init : {"pca", "random", "spectral"} or array of shape (n_obs, n_components), optional
         Start of the map: ``"pca"`` by default, ``"spectral"`` with ``neighbors_key``.
-    random_state, n_components, method, mixing, strength, beta, odds, beta_low, numbers_period, \
-bandwidth, perplexity, recall, n_iter, early_exaggeration, early_exaggeration_iter, exaggeration, \
-learning_rate, dof, callback, callback_every, n_jobs, verbose
-        As in :class:`ctsne.ConditionalTSNE`; ``random_state`` is 0 by default.
+    random_state, rng, n_components, method, mixing, strength, beta, odds, beta_low, \
+numbers_period, bandwidth, perplexity, recall, n_iter, early_exaggeration, \
+early_exaggeration_iter, exaggeration, learning_rate, dof, callback, callback_every, n_jobs, verbose
+        As in :class:`ctsne.ConditionalTSNE`; ``random_state`` is 0 by default, and ``rng``
+        replaces it by another seed or a :class:`numpy.random.Generator`.
 
     Returns
     -------
@@ -149,6 +151,7 @@ learning_rate, dof, callback, callback_every, n_jobs, verbose
     """
     arguments = dict(locals())  # as given, before any of them is replaced
     fields.check_adata(adata)
+    arguments["random_state"] = fields.seed_of(random_state, rng)
     name = fields.check_target(adata, key_added, copy=copy, graph=store_graph)
     known = factored_out(adata, labels, numbers, period=numbers_period)
     if neighbors_key is None:

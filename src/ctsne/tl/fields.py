@@ -36,6 +36,17 @@ def check_adata(adata: Any) -> None:
         )
 
 
+def seed_of(random_state: Any, rng: Any) -> Any:
+    """Return the seed that one of the two arguments gives."""
+    if rng is None:
+        return random_state
+    if random_state != 0:
+        raise TypeError("rng and random_state were both given; leave one of them out")
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**31))
+    return checks.check_count(rng, "rng", low=0, high=2**32 - 1, or_else=" or a Generator")
+
+
 # What a map is made of
 
 

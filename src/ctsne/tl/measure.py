@@ -98,6 +98,7 @@ def evaluate(
     k: int = NEIGHBORHOOD,
     sample: float | None = MEASURED_POINTS,
     random_state: int | None = 0,
+    rng: Any = None,
     standard: bool = False,
     n_jobs: int = -1,
 ) -> pd.DataFrame:
@@ -118,8 +119,8 @@ def evaluate(
     use_rep, n_pcs, layer, metric : optional
         The data to compare with, as in :func:`ctsne.tl.ctsne`. By default those that a map of
         ctsne was made of; for other maps, the default of :func:`ctsne.tl.ctsne`.
-    k, sample, random_state, n_jobs
-        As in :func:`ctsne.evaluate.evaluate`.
+    k, sample, random_state, rng, n_jobs
+        As in :func:`ctsne.evaluate.evaluate`, and ``rng`` as in :func:`ctsne.tl.ctsne`.
     standard : bool, default=False
         Add the measures of scib-metrics: of the map, of a t-SNE map, of the data and, if there is
         one, of the graph that was stored with the map or that it was made of. Needs ``labels`` and
@@ -174,7 +175,7 @@ def evaluate(
         pca=features.pca,
         align=fields.find_alignment(adata, align),
         sample=sample,
-        random_state=random_state,
+        random_state=fields.seed_of(random_state, rng),
         standard=compared,
         n_jobs=n_jobs,
     )
