@@ -17,6 +17,7 @@ from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import reading
 from ctsne._core.messages import load, shown, warn
+from ctsne.distributed.stores import with_checked_stores
 from ctsne.io import Dataset, Source, check_input, suffix_of
 from ctsne.io.anndata import read_h5ad_blocks
 from ctsne.io.dataset import check_labels
@@ -78,6 +79,7 @@ def open_collection(
     if _is_array(collection):
         if strata:
             raise ValueError("stratify names columns, but an array has none; pass them as labels")
+        collection = with_checked_stores(collection)
         if np.isnan(collection.shape[0]) or np.isnan(getattr(labels, "shape", (0,))[0]):
             how = "call compute_chunk_sizes() on the array and its labels first"
             raise ValueError(f"the partitions of the array have unknown lengths; {how}")
@@ -239,7 +241,7 @@ def _of_array(array: Any, labels: Mapping[str, Any]) -> tuple[Shard, ...]:
         array = array.rechunk({1: -1})
     lengths = array.chunks[0]
     columns = {
-        name: column.rechunk({0: lengths}).to_delayed().ravel()
+        name: with_checked_stores(column).rechunk({0: lengths}).to_delayed().ravel()
         if _is_array(column)
         else np.split(column, np.cumsum(lengths)[:-1])
         for name, column in labels.items()
