@@ -7,6 +7,7 @@ import logging
 import signal
 import threading
 from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
 from typing import Any
 
 from ctsne._core.files import reason
@@ -16,13 +17,26 @@ from ctsne._core.messages import load, shown
 
 @contextlib.contextmanager
 def opened_client(client: Any) -> Iterator[Any]:
-    """Give a client: as given, of a scheduler's address, the current one, or of a local cluster."""
+    """Give a client; a scheduler that goes away is a ConnectionError."""
     distributed = load("distributed", extra="dask")
+    lost = (distributed.client.ClosedClientError, distributed.comm.CommClosedError, CancelledError)
+    try:
+        with _client_of(client, distributed) as own:
+            yield own
+    except lost as error:
+        how = "run it again when there is one: files that are finished are kept"
+        raise ConnectionError(f"the connection to the Dask scheduler is lost; {how}") from error
+
+
+@contextlib.contextmanager
+def _client_of(client: Any, distributed: Any) -> Iterator[Any]:
+    """Give a client: as given, of a scheduler's address, the current one, or of a local cluster."""
     if client is None:
         with contextlib.suppress(ValueError):
             client = distributed.default_client()
     elif isinstance(client, str):
-        logging.getLogger(distributed.__name__).setLevel(logging.CRITICAL)  # errors say enough
+        for name in (distributed.__name__, distributed.client.__name__):  # errors say enough
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             own = distributed.Client(client, set_as_default=False)
         except (OSError, ValueError) as error:
@@ -70,6 +84,9 @@ def run_tasks(client: Any, tasks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     done = as_completed(list(running), loop=client.loop, with_results=True, raise_errors=False)
     try:
         for future, result in done:
+            if future.status == "cancelled":  # not by this program: the scheduler is gone
+                running.clear()
+                raise CancelledError
             failed = future.status == "error"
             yield running.pop(future), result[1] if failed else result
             del future  # so that a worker that dies later does not take its result along
