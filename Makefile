@@ -56,6 +56,7 @@ fuzz: $(FOR_TEST) ## attack every entrance with random input for 10 minutes (SEC
 
 kills: $(FOR_TEST) ## kill and interrupt every command that writes, 300 times (SEED=0)
 	$(BIN)/python fuzz/kills.py --kills 200 --seed $(SEED)
+	$(BIN)/python fuzz/worker_kills.py --kills 60 --seed $(SEED)
 
 soak: $(FOR_TEST) ## 2,000 small and 50 large fits: memory, threads and open files stay flat
 	$(BIN)/python fuzz/soak.py

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
-import signal
+import subprocess
 import sys
 import tempfile
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +42,13 @@ def main() -> int:
     with (
         tempfile.TemporaryDirectory(prefix="ctsne-kills-") as name,
         distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=":0",
-            silence_logs=logging.CRITICAL,
+            n_workers=0, dashboard_address=":0", silence_logs=logging.CRITICAL
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
+        ExitStack() as stack,
     ):
+        workers = [start(cluster.scheduler_address, stack) for _ in range(2)]
+        client.wait_for_workers(2, timeout=_PATIENCE)
         folder = Path(name)
         make_inputs(folder)
         run(folder, folder / "warm", client)
@@ -58,9 +57,8 @@ def main() -> int:
         seconds = time.perf_counter() - begin
         for number in range(options.kills):
             client.wait_for_workers(2, timeout=_PATIENCE)
-            worker = list(cluster.workers.values())[number % 2]
             moment = rng.uniform(0, 1.05 * seconds)
-            killer = threading.Thread(target=kill, args=(worker.pid, moment))
+            killer = threading.Thread(target=kill, args=(workers[number % 2], moment))
             begin = time.perf_counter()
             killer.start()
             try:
@@ -70,13 +68,14 @@ def main() -> int:
                 fault = f"{type(error).__name__}: {error}"
             taken = time.perf_counter() - begin
             killer.join()
+            workers[number % 2] = start(cluster.scheduler_address, stack)
             late, slowest = late + (taken < moment), max(slowest, taken)
             if taken > seconds + _PATIENCE:
                 fault = fault or f"it took {taken:.0f} s"
             if fault:
                 faults += 1
                 print(f"kill {number} after {moment:.2f} s: {fault}", flush=True)
-    print(f"an undisturbed run of {FILES} files takes {seconds:.2f} s, the slowest {slowest:.2f} s")
+    print(f"An undisturbed run of {FILES} files takes {seconds:.2f} s, the slowest {slowest:.2f} s")
     print(f"{options.kills} kills, {late} of them after the end of the run; {faults} runs broken")
     return int(bool(faults))
 
@@ -99,10 +98,21 @@ def run(folder: Path, out: Path, client: Any) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in out.iterdir()}
 
 
-def kill(pid: int, moment: float) -> None:
-    """Kill a process after some time."""
+def start(address: str, stack: ExitStack) -> subprocess.Popen[bytes]:
+    """Start a worker that nobody restarts: a nanny gives up if its worker dies as it starts."""
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
+    command += ["--nthreads", "1", "--no-dashboard"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    stack.callback(process.wait)
+    stack.callback(process.kill)
+    return process
+
+
+def kill(worker: subprocess.Popen[bytes], moment: float) -> None:
+    """Kill a worker after some time."""
     time.sleep(moment)
-    os.kill(pid, signal.SIGKILL)
+    worker.kill()
+    worker.wait()
 
 
 if __name__ == "__main__":
