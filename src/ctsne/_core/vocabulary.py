@@ -5,9 +5,10 @@ This module is light, because the command line's help reads it.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
+from importlib import resources
 
 STARTS = ("pca", "random", "spectral")
 # Metrics between rows of features, and with given distances.
@@ -46,98 +47,8 @@ class Measure:
     better: int = 1  # if larger is better; -1 if smaller is, 0 if neither
 
 
-_fact = partial(Measure, better=0)
-MEASURES: dict[str, Measure] = {
-    "mixing": Measure(
-        "mixing of {known}",
-        "How far the label factored out is mixed among neighbours in the map, as a share of random "
-        "mixing: 0 is not mixed at all, 1 is mixed as random labels would be. Computed as the "
-        "Laplacian score divided by its expected value for random labels. Of a number, it is the "
-        "mean difference in ranks between neighbours, as a share of that between random points.",
-    ),
-    "r2": Measure(
-        "R² of {known}",
-        "How well the 15 nearest neighbours in the map predict the rank of a number that was "
-        "factored out: 1 exactly, 0 not at all.",
-        better=-1,
-    ),
-    "adjusted_rnx": Measure(
-        "neighbours kept",
-        "Share of the neighbours in the data that the map keeps, beyond chance: 1 keeps all, 0 is "
-        "a random map. Neighbours with the same and with other labels are compared separately, so "
-        "mixing the label does not count against the map. Technical name: adjusted R_NX.",
-    ),
-    "aligned_rnx": Measure(
-        "aligned neighbours kept",
-        "Like neighbours kept, but neighbours with other labels are those of the aligned data.",
-    ),
-    "rnx": Measure(
-        "neighbours kept, labels ignored",
-        "Share of the neighbours in the data that the map keeps, beyond chance, without looking at "
-        "labels. Technical name: R_NX.",
-    ),
-    "adjusted_rnx_area": Measure(
-        "neighbours kept at all sizes",
-        "Area under the curve of adjusted R_NX, with most weight on small neighbourhoods.",
-    ),
-    "rnx_area": Measure(
-        "neighbours kept at all sizes, labels ignored",
-        "Area under the curve of R_NX, with most weight on small neighbourhoods.",
-    ),
-    "other_mixing": Measure(
-        "mixing of {other}",
-        "How far the label to look for is mixed among neighbours in the map, as a share of random "
-        "mixing: 0 keeps its values apart, 1 is mixed as random labels would be.",
-        better=-1,
-    ),
-    "laplacian": Measure(
-        "Laplacian score of {known}",
-        "Mean share of neighbours in the map that carry another label.",
-        digits=3,
-    ),
-    "other_laplacian": Measure(
-        "Laplacian score of {other}",
-        "Mean share of neighbours in the map that carry another value of the label to look for.",
-        digits=3,
-        better=-1,
-    ),
-    "adjusted_jaccard": Measure(
-        "adjusted Jaccard index",
-        "Overlap of neighbourhoods in the map and in the data, adjusted for the label as the "
-        "authors of the paper do it.",
-        digits=3,
-    ),
-    "other_rnx_within": Measure(
-        "neighbours kept within {other}",
-        "Like neighbours kept, but among points with the same value of the label to look for: "
-        "whether the map keeps what varies within a type.",
-    ),
-    "other_knn_accuracy": Measure(
-        "accuracy for {other}",
-        "Share of points whose value of the label to look for is the most frequent one among "
-        "their neighbours in the map.",
-        digits=3,
-    ),
-    "perplexity_mean": _fact("perplexity (mean)", "Mean perplexity of the points.", digits=1),
-    "perplexity_p05": _fact("perplexity (5%)", "Exceeded by 95% of the points.", digits=1),
-    "perplexity_median": _fact(
-        "perplexity (median)",
-        "Effective number of neighbours of a point in the similarities. Far below the perplexity "
-        "asked for, neighbourhoods are dominated by single points.",
-        digits=1,
-    ),
-    "other_share_mean": _fact(
-        "weight on other labels",
-        "Share of a point's similarity that goes to points with other labels, on average.",
-    ),
-    "other_share_median": _fact("weight on other labels (median)", "Median over the points."),
-    "largest_weight_mean": _fact(
-        "largest weight", "Largest share of a point's similarity on one neighbour, on average."
-    ),
-    "reached": _fact("perplexity reached", "Share of points with the perplexity asked for."),
-    "kl_divergence": _fact("KL divergence", "Final loss of the layout.", digits=3),
-    "n_iter": _fact("iterations", "Iterations of the layout.", digits=0),
-}
+_TABLE = resources.files("ctsne._core").joinpath("measures.toml").read_text("utf-8")
+MEASURES = {name: Measure(**facts) for name, facts in tomllib.loads(_TABLE).items()}
 # The measures to choose a map by.
 CHOSEN_BY = ("mixing", "adjusted_rnx", "other_mixing")
 

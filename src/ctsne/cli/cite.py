@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import textwrap
+import tomllib
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,45 +32,9 @@ class Reference(NamedTuple):
     bibtex: str
 
 
-REVISED = Reference(
-    "Heiter et al. 2023",
-    "Edith Heiter, Bo Kang, Ruth Seurinck, Jefrey Lijffijt. Revised Conditional t-SNE: Looking "
-    "Beyond the Nearest Neighbors. Advances in Intelligent Data Analysis XXI (IDA 2023), Lecture "
-    "Notes in Computer Science 13876, 169-181 (2023). https://doi.org/10.1007/978-3-031-30047-9_14",
-    """\
-@inproceedings{heiter2023revised,
-  author = {Heiter, Edith and Kang, Bo and Seurinck, Ruth and Lijffijt, Jefrey},
-  title = {{Revised Conditional t-SNE: Looking Beyond the Nearest Neighbors}},
-  booktitle = {Advances in Intelligent Data Analysis XXI (IDA 2023)},
-  series = {Lecture Notes in Computer Science}, volume = {13876}, pages = {169--181},
-  publisher = {Springer}, year = {2023}, doi = {10.1007/978-3-031-30047-9_14},
-}""",
-)
-ORIGINAL = Reference(
-    "Kang et al. 2021",
-    "Bo Kang, Darío García García, Jefrey Lijffijt, Raúl Santos-Rodríguez, Tijl De Bie. "
-    "Conditional t-SNE: more informative t-SNE embeddings. Machine Learning 110, 2905-2940 (2021). "
-    "https://doi.org/10.1007/s10994-020-05917-0",
-    r"""@article{kang2021conditional,
-  author = {Kang, Bo and Garc{\'i}a Garc{\'i}a, Dar{\'i}o and Lijffijt, Jefrey and
-            Santos-Rodr{\'i}guez, Ra{\'u}l and De Bie, Tijl},
-  title = {{Conditional t-SNE: more informative t-SNE embeddings}},
-  journal = {Machine Learning}, volume = {110}, pages = {2905--2940},
-  year = {2021}, doi = {10.1007/s10994-020-05917-0},
-}""",
-)
-TSNE = Reference(
-    "van der Maaten and Hinton 2008",
-    "Laurens van der Maaten, Geoffrey Hinton. Visualizing Data using t-SNE. Journal of Machine "
-    "Learning Research 9, 2579-2605 (2008).",
-    """\
-@article{vandermaaten2008visualizing,
-  author = {van der Maaten, Laurens and Hinton, Geoffrey},
-  title = {{Visualizing Data using t-SNE}},
-  journal = {Journal of Machine Learning Research}, volume = {9}, pages = {2579--2605},
-  year = {2008},
-}""",
-)
+_TABLE = resources.files("ctsne.cli").joinpath("references.toml").read_text("utf-8")
+_WORKS = {name: Reference(**facts) for name, facts in tomllib.loads(_TABLE).items()}
+REVISED, ORIGINAL, TSNE = (_WORKS[name] for name in ("revised", "original", "tsne"))
 
 
 def software(number: str) -> Reference:
