@@ -112,7 +112,7 @@ def kill(worker: subprocess.Popen[bytes], moment: float) -> None:
     """Kill a worker after some time."""
     time.sleep(moment)
     worker.kill()
-    worker.wait()
+    worker.wait(timeout=60)
 
 
 if __name__ == "__main__":
