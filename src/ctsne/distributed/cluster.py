@@ -21,16 +21,15 @@ def opened_client(client: Any) -> Iterator[Any]:
     distributed = load("distributed", extra="dask")
     lost = (distributed.client.ClosedClientError, distributed.comm.CommClosedError, CancelledError)
     try:
-        with _client_of(client, distributed) as own:
-            yield own
+        with contextlib.ExitStack() as stack:
+            yield _client_of(client, distributed, stack)
     except lost as error:
-        how = "run it again when there is one: files that are finished are kept"
+        how = "run it again: files that are finished are kept"
         raise ConnectionError(f"the connection to the Dask scheduler is lost; {how}") from error
 
 
-@contextlib.contextmanager
-def _client_of(client: Any, distributed: Any) -> Iterator[Any]:
-    """Give a client: as given, of a scheduler's address, the current one, or of a local cluster."""
+def _client_of(client: Any, distributed: Any, stack: contextlib.ExitStack) -> Any:
+    """Return a client: as given, of an address, the current one, or of a local cluster."""
     if client is None:
         with contextlib.suppress(ValueError):
             client = distributed.default_client()
@@ -38,18 +37,14 @@ def _client_of(client: Any, distributed: Any) -> Iterator[Any]:
         for name in (distributed.__name__, distributed.client.__name__):  # errors say enough
             logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
-            own = distributed.Client(client, set_as_default=False)
+            return stack.enter_context(distributed.Client(client, set_as_default=False))
         except (OSError, ValueError) as error:
             raise ValueError(f"no Dask scheduler answers at {client!r:.100}: {error}") from error
-        with own:
-            yield own
-        return
     elif not isinstance(client, distributed.Client) or client.asynchronous:
         how = "client must be a distributed.Client that is not asynchronous, or an address"
         raise TypeError(f"{how}, got {shown(client)}")
     if client is not None:
-        yield client
-        return
+        return client
     # A cluster that is interrupted as it starts cannot be closed, and its processes all complain.
     alone = threading.current_thread() is threading.main_thread()  # which alone hears Ctrl-C
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if alone else None
@@ -65,20 +60,18 @@ def _client_of(client: Any, distributed: Any) -> Iterator[Any]:
     finally:
         if alone:
             signal.signal(signal.SIGINT, before)
-    with started as cluster, distributed.Client(cluster, set_as_default=False) as own:
-        yield own
+    cluster = stack.enter_context(started)
+    return stack.enter_context(distributed.Client(cluster, set_as_default=False))
 
 
 def dask_setup(_: object) -> None:
-    """Leave Ctrl-C, which a terminal sends to all processes, to the process that waits."""
-    # Workers of a local cluster call this by its name when they start.
+    """Leave Ctrl-C to the process that waits; workers of a local cluster call this by its name."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def run_tasks(client: Any, tasks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     """Run delayed tasks; yield the number and the result, or exception, of each as it ends."""
-    # Those that still run when the caller stops are cancelled. Dask itself begins only as many as
-    # its workers have room for.
+    # Tasks that still run when the caller stops are cancelled. Dask limits how many begin.
     as_completed = load("distributed", extra="dask").as_completed
     running = {future: number for number, future in enumerate(client.compute(list(tasks)))}
     done = as_completed(list(running), loop=client.loop, with_results=True, raise_errors=False)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ctsne._core.files import reading, require_room
-from ctsne._core.messages import load
 
 
 def with_checked_stores(array: Any) -> Any:
@@ -29,7 +28,7 @@ def with_checked_stores(array: Any) -> Any:
     if not layers:
         return array
     graph = type(array.dask)(layers, array.dask.dependencies)
-    return load("dask.array", extra="dask").Array(graph, array.name, array.chunks, meta=array)
+    return type(array)(graph, array.name, array.chunks, meta=array)
 
 
 def _checked(array: Any) -> Any:
@@ -41,12 +40,10 @@ def _checked(array: Any) -> Any:
     checked = _Checked(array, Path(root).resolve() / array.path, array.shards or array.chunks)
     for file, _ in checked.chunks((slice(None),) * array.ndim):
         if not file.exists():
-            what = f"{file} is missing, and a lost chunk would be read as zeros; if it is all zeros"
-            how = 'zarr.config.set({"array.write_empty_chunks": True})'
-            raise ValueError(f"{what}, write it with {how}")
+            how = 'write it with zarr.config.set({"array.write_empty_chunks": True})'
+            raise ValueError(f"{file} is missing; if the chunk is all zeros, {how}")
         if file.resolve() != file or not file.is_file():
-            how = "links, pipes and devices in a zarr store are not read"
-            raise ValueError(f"{file} is not a regular file; {how}")
+            raise ValueError(f"{file} is not a regular file; links and pipes are not read")
     return checked
 
 
@@ -57,8 +54,7 @@ class _Checked:
     size: tuple[int, ...]  # shape of what a file holds
 
     def __getitem__(self, index: tuple[Any, ...]) -> Any:
-        """Read a part of the array; runs on a worker."""
-        # A few bytes may declare chunks of any size.
+        """Read a part of the array if its chunks, of any declared size, fit; runs on a worker."""
         require_room(prod(self.size) * self.array.dtype.itemsize, self.folder)
         try:
             return self.array[index]
@@ -78,6 +74,5 @@ class _Checked:
         for number in range(prod(counts)):  # not a list, as a store may declare any number
             steps = zip(ends, np.unravel_index(number, counts), strict=True)
             place = tuple(own[0] + int(step) for own, step in steps)
-            edges = zip(place, self.size, strict=True)
-            slices = tuple(slice(at * size, at * size + size) for at, size in edges)
+            slices = tuple(slice(k * n, k * n + n) for k, n in zip(place, self.size, strict=True))
             yield self.folder / self.array.metadata.encode_chunk_key(place), slices
