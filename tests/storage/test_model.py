@@ -23,6 +23,7 @@ from ctsne import ConditionalTSNE
 from ctsne._core.checks import LARGEST_VALUE
 from ctsne.datasets import make_synthetic
 from ctsne.storage.archive import read_archive, write_archive
+from ctsne.storage.record import plain_value
 
 DATA = make_synthetic(120, random_state=0)
 X, KNOWN = DATA.X[:90], DATA.known[:90]
@@ -331,6 +332,29 @@ def test_content_that_does_not_fit_is_refused(path: Path, change: Change, named:
     message = str(caught.value)
     assert message.startswith(f"{path} is not a valid ctsne model") and "\n" not in message
     assert named in message.removeprefix(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("strength", 0.5),
+        ("strength", {"colour": 0.5}),
+        ("beta", {"colour": 0.5, "other": 0.5}),
+        ("mixing", 0.5),
+        ("mixing", {"colour": {"blue": 0.5}}),
+    ],
+)
+def test_results_of_several_columns_are_given_by_column(path: Path, name: str, value: Any) -> None:
+    labels = {"colour": KNOWN, "shape": DATA.hidden[:90]}
+    model = ConditionalTSNE(perplexity=6, n_iter=10, random_state=0).fit(X, labels=labels)
+    model.save(path)
+    again = ctsne.load(path)
+    assert "label colour" in again._repr_html_()
+    tree = read_archive(path, "model")
+    _with(plain_value(value), *RESULTS, name)(tree)
+    write_archive(path, "model", tree)
+    with pytest.raises(ValueError, match=f"is not a valid ctsne model: its {name} must be "):
+        ctsne.load(path)
 
 
 def _arrays(tree: Any) -> Iterator[tuple[Any, Any]]:

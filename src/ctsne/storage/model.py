@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ctsne._core.checks import check_directions, check_jobs, check_path
 from ctsne._core.components import Projection
 from ctsne._core.files import reading
+from ctsne._core.messages import quoted
 from ctsne._core.vocabulary import ALIGNMENTS, METRICS, TREND
 from ctsne.affinity.new_rows import FittedColumn
 from ctsne.affinity.result import Diagnostics
@@ -172,9 +173,7 @@ def _state(tree: dict[str, Any]) -> tuple[Record, Reference, dict[str, Any]]:
     record = Record.from_dict(tree["record"])
     found, n_features = record.results, tree["features"]["count"]
     check({name: found.get(name) for name in _RESULTS}, _RESULTS, "results of the fit")
-    for name in ("strength", "beta", "mixing", "procrustes"):
-        fits = isinstance(found.get(name), float | int | dict | None)
-        require(fits, name, "a number, or one by label or column", found.get(name))
+    check(found.get("procrustes"), (None, Number()), "procrustes")
     record = replace(record, parameters={**DEFAULTS, **record.parameters})
     known = set(record.parameters) == set(DEFAULTS)
     require(known, "parameters", "those of a model", sorted(record.parameters))
@@ -182,6 +181,8 @@ def _state(tree: dict[str, Any]) -> tuple[Record, Reference, dict[str, Any]]:
     occur = all((column.counts > 0).all() for column in columns.values())
     require(occur, "labels", "those of points", list(columns))
     labels = join_columns(tuple(columns), list(columns.values())) if columns else None
+    for name in ("strength", "beta", "mixing"):
+        _check_found(found.get(name), name, tuple(columns))
     names = tree["features"]["names"]
     for given in (names, record.features):
         require(given is None or len(given) == n_features, "features", f"{n_features} texts", given)
@@ -204,6 +205,19 @@ def _state(tree: dict[str, Any]) -> tuple[Record, Reference, dict[str, Any]]:
     if names is not None:
         attributes["feature_names_in_"] = np.array(names, object)
     return record, reference, attributes
+
+
+def _check_found(value: Any, name: str, columns: tuple[str, ...]) -> None:
+    """Refuse what a fit found unless it is a number, or one per label; of several columns, each."""
+    fits, wanted = isinstance(value, float | int | dict | None), "a number, or one per label"
+    if len(columns) > 1 and value is not None:
+        wanted = f"given by label column ({quoted(columns)})"
+        # Columns without an effect have a strength, but no mixing.
+        known = isinstance(value, dict) and {*value} <= {*columns}
+        fits = known and (name == "mixing" or len(value) == len(columns))
+    if fits and name == "mixing" and isinstance(value, dict):
+        fits = not any(isinstance(own, dict) for own in value.values())
+    require(fits, name, wanted, value)
 
 
 def _check_parameters(
