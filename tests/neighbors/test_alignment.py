@@ -264,6 +264,20 @@ def test_directions_are_aligned_for_cosine_distances(how: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
+def test_opposite_directions_are_not_shifted_to_zero() -> None:
+    """Rows of zeros have no direction: such an alignment is refused, and "auto" skips it."""
+    one = np.array([[3.0, -1.0, 2.0]])
+    X = np.repeat(np.concatenate([one, -one]), 40, axis=0)
+    labels = as_columns(np.repeat([[0], [1]], 40, axis=0))
+    for how in ("mean", "mutual"):
+        says = rf'align="{how}" shifts 80 rows of X to zero \(the first is row 0\).* another align'
+        with pytest.raises(ValueError, match=says):
+            choose_alignment(X, labels, how, metric="cosine", n_jobs=1)
+        assert choose_alignment(X, labels, how, metric="euclidean", n_jobs=1).name == how
+    best = choose_alignment(X, labels, "auto", metric="cosine", n_jobs=1)
+    assert best.name == "local" and best.scores.keys() == {"local"}
+
+
 # ---- many points ---------------------------------------------------------------------------------
 
 

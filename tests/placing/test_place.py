@@ -401,3 +401,13 @@ def test_columns_and_mixing_of_an_extended_map() -> None:
     assert model.embedding_.shape == (300, 2)
     wanted = {name: mixing(model.embedding_, frame[name]) for name in frame}
     assert model.mixing_ == pytest.approx(wanted, abs=1e-6)
+
+
+def test_new_points_that_a_shift_moves_to_zero_are_placed() -> None:
+    labels = np.repeat(["a", "b"], 40)
+    X = np.random.default_rng(0).normal(3, size=(80, 3)) * np.repeat([[2, 1, 1], [1, 2, 1]], 40, 0)
+    model = ConditionalTSNE(perplexity=5, n_iter=20, metric="cosine", align="mean", random_state=0)
+    shifts = model.fit(X, labels=labels)._reference.alignment.shifts
+    shifts[0] = -1.0, 0.0, 0.0
+    with pytest.warns(UserWarning, match="no neighbour in the map closer"):
+        assert np.isfinite(model.transform(np.array([[2.0, 0.0, 0.0]]), ["a"])).all()

@@ -108,7 +108,7 @@ def choose_alignment(
     for column in numbers:
         points = without_trend(points, column)
     if metric == "cosine":
-        points = _with_directions(points, base)
+        points = with_directions(points, base)
     plain = [place for place, column in enumerate(labels.columns) if column.numbers is None]
     if plain:
         known = labels.keep(plain).combined
@@ -123,7 +123,10 @@ def _align_labels(X: Any, column: Column, how: str, *, metric: str, n_jobs: int)
         return _align(X, column, how, metric=metric, n_jobs=n_jobs)
     best, scores = Alignment("none", None), {}
     for name in TRIED_ALIGNMENTS:
-        tried = _align(X, column, name, metric=metric, n_jobs=n_jobs)
+        try:
+            tried = _align(X, column, name, metric=metric, n_jobs=n_jobs)
+        except _NoDirectionError:
+            continue
         aligned = X if tried.points is None else tried.points
         scores[name] = commuting_share(X, aligned, column, metric=metric, n_jobs=n_jobs)
         if scores[name] >= max(scores.values()):
@@ -137,7 +140,7 @@ def _align(X: _Points, labels: Column, how: str, *, metric: str, n_jobs: int) ->
     points = unit_rows(X) if metric == "cosine" else X
     if how == "mean":
         shifts = _to_common_mean(points, labels)
-        return Alignment(how, moved(points, labels.codes, shifts), shifts=shifts)
+        return _shifted(how, points, labels.codes, shifts, metric)
     rows = alignment_sample(labels)
     sample, known = points[rows].astype(np.float64), labels.take(rows)
     fewer = alignment_sample(known, SHIFT_SAMPLE)
@@ -145,16 +148,37 @@ def _align(X: _Points, labels: Column, how: str, *, metric: str, n_jobs: int) ->
     shifts = np.zeros((labels.n_labels, points.shape[1]))
     shifts[some.counts > 0] = _mutual_shifts(sample[fewer], some.without_unused(), n_jobs)
     if how == "mutual":
-        return Alignment(how, moved(points, labels.codes, shifts), shifts=shifts)
+        return _shifted(how, points, labels.codes, shifts, metric)
     moves = _local_moves(sample, known, shifts, n_jobs)
     places = _moved_locally(points, labels.codes, rows, moves, n_jobs)
-    return Alignment(how, _with_directions(places, points) if metric == "cosine" else places)
+    return Alignment(how, with_directions(places, points) if metric == "cosine" else places)
 
 
-def _with_directions(places: _Points, points: _Points) -> _Points:
+class _NoDirectionError(ValueError):
+    """An alignment would leave points without a direction."""
+
+
+def _shifted(how: str, points: _Points, codes: _Codes, shifts: _Floats, metric: str) -> Alignment:
+    """Move every label by its shift, unless points would lose their direction and need one."""
+    places = moved(points, codes, shifts)
+    if metric == "cosine" and (lost := _lost(places)).any():
+        raise _NoDirectionError(
+            f'align="{how}" shifts {lost.sum():,} rows of X to zero (the first is row '
+            f"{lost.argmax()}), because labels have opposite directions, and zeros have no "
+            'direction for metric="cosine"; use another align, such as "none", or '
+            'metric="euclidean"'
+        )
+    return Alignment(how, places, shifts=shifts)
+
+
+def with_directions(places: _Points, points: _Points) -> _Points:
     """Leave points where they are that would be between opposite directions and have none."""
-    lost = np.abs(places).max(axis=1) < NO_DIRECTION
-    return np.where(lost[:, None], points, places)
+    return np.where(_lost(places)[:, None], points, places)
+
+
+def _lost(places: _Points) -> NDArray[np.bool_]:
+    """Return which points have no direction."""
+    return np.asarray(np.abs(places).max(axis=1) < NO_DIRECTION)
 
 
 def without_trend(points: _Points, column: Column) -> _Points:

@@ -16,7 +16,7 @@ from ctsne._core.checks import is_sparse
 from ctsne._core.messages import FarPointsWarning, warn
 from ctsne._core.progress import Report
 from ctsne.affinity.new_rows import Codes
-from ctsne.neighbors.alignment import LOCAL_NEIGHBORS, SAMPLE, moved, shift_to
+from ctsne.neighbors.alignment import LOCAL_NEIGHBORS, SAMPLE, moved, shift_to, with_directions
 from ctsne.neighbors.points import unit_rows
 from ctsne.placing.reference import Reference
 from ctsne.placing.request import Request
@@ -84,7 +84,7 @@ class Aligner:
         for code in np.unique(codes[codes >= self._n_labels]).tolist():
             new = codes == code
             out[new] = (points[new] + self.shift(code)).astype(points.dtype)
-        return out
+        return with_directions(out, points) if self._reference.metric == "cosine" else out
 
     def _in_unit(self, features: _Floats) -> _Floats:
         return unit_rows(features) if self._reference.metric == "cosine" else features
