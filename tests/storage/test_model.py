@@ -310,6 +310,9 @@ def stored(way: str) -> bytes:
         (_with([1] * 4, "reference", "fields", "nodes"), "fields"),
         (_without(*MAP), "embedding"),
         (_with(_set(np.nan), *MAP), "embedding"),
+        (_with(_set(-3.8e10), *MAP), "embedding must be inside its mesh"),
+        (_with(_set(100.0), *MAP), "embedding must be inside its mesh"),
+        (_with(lambda array: 1e6 * array, *MAP), "embedding must be inside its mesh"),
         (_with(lambda array: array.astype(np.float64), *MAP), "embedding"),
         (_with(_set(-2), *CODES), "codes"),
         (_with(_set(2), *CODES), "codes"),
@@ -389,6 +392,27 @@ def test_no_array_of_the_reference_can_be_anything(way: str, path: Path) -> None
 def _changed(tree: Any, holder: Any, key: Any, value: Any) -> Any:
     holder[key] = value
     return tree
+
+
+def test_a_mesh_too_coarse_for_its_map_is_refused(path: Path) -> None:
+    """Another one would be made for labels that are new, of the largest size there is."""
+    path.write_bytes(stored("joint"))
+    tree = read_archive(path, "model")
+    for way in (MAP, ("reference", "fields", "origin"), ("reference", "fields", "spacing")):
+        _with(lambda value: np.asarray(1e9 * value, value.dtype), *way)(tree)
+    tree["reference"]["fields"]["spacing"] = float(tree["reference"]["fields"]["spacing"])
+    write_archive(path, "model", tree)
+    with pytest.raises(ValueError, match="embedding must be inside its mesh"):
+        ctsne.load(path)
+
+
+@pytest.mark.parametrize("width", [1e-20, 1.0, 300.0])
+def test_maps_of_any_width_are_kept(path: Path, width: float) -> None:
+    start = width * X[:, :2] / np.abs(X).max()
+    model = fitted("joint", init=start, n_iter=1, early_exaggeration_iter=0)
+    assert np.ptp(model.embedding_) > 0.1 * width
+    model.save(path)
+    assert np.array_equal(ctsne.load(path).embedding_, model.embedding_)
 
 
 def test_the_largest_values_that_data_may_have(path: Path) -> None:

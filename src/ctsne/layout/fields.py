@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ctsne._native as _native
-from ctsne.layout.mesh import Mesh, plan_mesh
+from ctsne.layout.mesh import Mesh, MeshPlan, plan_mesh
 from ctsne.layout.repulsion import Repulsion
 from ctsne.layout.weights import Codes, ColumnFactor, PairWeights
 
@@ -60,6 +60,22 @@ class Fields:
         """Return all other values by name."""
         others = {name: getattr(self, name) for name in ("spacing", "dof", "usual")}
         return {"nodes": list(self.nodes), **others}
+
+
+def _mesh_around(y: _Singles, dof: float) -> tuple[MeshPlan, tuple[float, ...]]:
+    """Choose the mesh for new points of a map, and the position of its first node."""
+    low, high = y.min(axis=0).astype(np.float64), y.max(axis=0).astype(np.float64)
+    beyond = BEYOND * float((high - low).max())
+    return plan_mesh((low - beyond).tolist(), (high + beyond).tolist(), dof)
+
+
+def are_fields_of(fields: Fields, y: _Singles) -> bool:
+    """Return whether the mesh of fields holds a map, and is as large as that map needs."""
+    first, nodes = fields.origin, np.array(fields.nodes)
+    inside = (y.min(axis=0) >= first) & (y.max(axis=0) <= first + fields.spacing * (nodes - 1))
+    # Fast lengths of transforms depend on the version of SciPy.
+    needed = math.prod(_mesh_around(y, fields.dof)[0].nodes)
+    return bool(inside.all()) and needed <= 2 * math.prod(fields.nodes)
 
 
 def make_fields(y: _Singles, weights: PairWeights | None, *, dof: float, n_jobs: int) -> Fields:
@@ -154,9 +170,7 @@ class _Potentials:
 
     def __init__(self, y: _Singles, dof: float, n_jobs: int) -> None:
         self.y = np.ascontiguousarray(y, np.float32)
-        low, high = y.min(axis=0).astype(np.float64), y.max(axis=0).astype(np.float64)
-        beyond = BEYOND * float((high - low).max())
-        plan, self._origin = plan_mesh((low - beyond).tolist(), (high + beyond).tolist(), dof)
+        plan, self._origin = _mesh_around(y, dof)
         self.size = math.prod(plan.nodes)
         self._mesh = Mesh(plan, n_jobs=n_jobs)
         self._n_jobs = n_jobs

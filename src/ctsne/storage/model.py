@@ -20,7 +20,7 @@ from ctsne.affinity.new_rows import FittedColumn
 from ctsne.affinity.result import Diagnostics
 from ctsne.io.paths import MODEL_SUFFIX, check_input, check_output
 from ctsne.labels import Labels, join_columns
-from ctsne.layout.fields import Fields, Places
+from ctsne.layout.fields import Fields, Places, are_fields_of
 from ctsne.layout.repulsion import check_dof
 from ctsne.methods import METHODS
 from ctsne.neighbors.alignment import Alignment
@@ -290,6 +290,9 @@ def _reference(
     complete &= not reference.maker(1).calibrated or bool(weights)
     require(complete, "weights", "given for all columns", len(weights))
     Places(embedding, reference.fields, exaggeration=reference.exaggeration)  # checks the mesh
+    # A mesh for positions far outside would take seconds and gigabytes.
+    extent = embedding.min(), embedding.max()
+    require(are_fields_of(reference.fields, embedding), "embedding", "inside its mesh", extent)
     return reference
 
 
