@@ -20,7 +20,7 @@ from ctsne._core.progress import Report
 from ctsne.evaluate.trust import trust_of
 from ctsne.fit.advice import Advice, advise
 from ctsne.fit.fit import Fit
-from ctsne.fit.memory import check_memory
+from ctsne.fit.memory import check_memory, explained_memory
 from ctsne.fit.progress import StageLog
 from ctsne.fit.summary import fitted_html, with_page
 from ctsne.labels import Labels, add_numbers, encode_labels
@@ -236,20 +236,23 @@ class ConditionalTSNE(
         if settings.labels is not None:
             log.stage("labels", settings.labels.describe())
         log.stage("memory", check_memory(matrix, settings))
-        fit = Fit(matrix, settings, log)
-        # Attributes are set only after everything that can fail.
-        try:
-            stopped = fit.run()
-        finally:  # keeps the map even if the callback fails
-            self._keep_map(fit.layout, log)
-            validate_data(self, X, skip_check_array=True)  # n_features_in_ and feature_names_in_
-            self.labels_ = known
-            self._record: Record | None = None
-            self._take(fit)
-        if not stopped:
-            fit.correct()
-            self._keep_map(fit.layout)
-            self._take(fit)
+        with explained_memory(matrix, settings):
+            fit = Fit(matrix, settings, log)
+            # Attributes are set only after everything that can fail.
+            try:
+                stopped = fit.run()
+            finally:  # keeps the map even if the callback fails
+                self._keep_map(fit.layout, log)
+                validate_data(
+                    self, X, skip_check_array=True
+                )  # n_features_in_ and feature_names_in_
+                self.labels_ = known
+                self._record: Record | None = None
+                self._take(fit)
+            if not stopped:
+                fit.correct()
+                self._keep_map(fit.layout)
+                self._take(fit)
         return self
 
     def fit_transform(

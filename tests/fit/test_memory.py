@@ -6,6 +6,7 @@ import logging
 import re
 import subprocess
 import sys
+from concurrent.futures.thread import BrokenThreadPool
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ DATA = make_synthetic(300, random_state=0)
 
 MEASURED = """
 import sys
+from concurrent.futures.thread import BrokenThreadPool
 import numpy as np
 from ctsne import ConditionalTSNE
 from ctsne.fit.memory import map_memory
@@ -134,3 +136,51 @@ def test_it_is_logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.Monk
     told = [record.message for record in caplog.records if record.message.startswith("memory")]
     assert re.match(r"memory: about \d+ MiB of 20.0 GiB free", told[0])
     assert re.match(r"memory: about \d+ MiB \(", told[1])
+
+
+LIMITED = """
+import resource
+import sys
+from concurrent.futures.thread import BrokenThreadPool
+import numpy as np
+from ctsne import ConditionalTSNE
+from ctsne.fit import memory
+
+if sys.argv[1] == "unknown":
+    memory.free_memory = lambda: None  # so that memory ends in the middle of the work
+X, labels = np.random.default_rng(0).normal(size=(20_000, 20)), np.arange(20_000) % 3
+model = ConditionalTSNE(n_iter=5, early_exaggeration_iter=2, perplexity=50, n_jobs=2)
+model.fit(X[:500], labels=labels[:500])  # all libraries are loaded
+lines = open("/proc/self/status").read().splitlines()
+size = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmSize:"))
+resource.setrlimit(resource.RLIMIT_AS, (size + 60 * 2**20,) * 2)
+try:
+    model.fit(X, labels=labels)
+except MemoryError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits as Linux has them")
+@pytest.mark.parametrize(
+    ("free", "says"),
+    [
+        (
+            "known",
+            r"^this needs about \d+ MiB of memory, but only \d+ MiB are free; use a smaller ",
+        ),
+        ("unknown", r"^memory ran out: this needs about \d+ MiB beside the data; use a smaller "),
+    ],
+)
+def test_a_limit_on_memory_is_an_error_with_the_estimate(free: str, says: str) -> None:
+    run = [sys.executable, "-c", LIMITED, free]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
+    assert re.search(says, done.stdout), done.stdout + done.stderr[-1000:]
+
+
+def test_a_broken_pool_is_a_lack_of_memory() -> None:
+    settings = check_settings(ConditionalTSNE().get_params(), DATA.X, encode_labels(DATA.known))
+    for error in (BrokenThreadPool(), MemoryError("std::bad_alloc")):
+        says = pytest.raises(MemoryError, match=r"memory ran out: this needs about \d+ MiB beside")
+        with says, _memory.explained_memory(DATA.X, settings):
+            raise error

@@ -19,10 +19,15 @@ def free_memory() -> int | None:
 
 
 def _free(proc: Path, cgroup: Path) -> Iterator[int]:
-    """Yield the free memory of the machine, and of each control group this process is in."""
+    """Yield the free memory of the machine, of this process and of each control group it is in."""
     for line in _lines(proc / "meminfo"):
         if line.startswith("MemAvailable:"):
             yield int(line.split()[1]) * 1024
+    size = [line.split()[1] for line in _lines(proc / "self/status") if line.startswith("VmSize:")]
+    for line in _lines(proc / "self/limits"):
+        most = line.removeprefix("Max address space").split()[:1]  # set by ulimit -v
+        if line.startswith("Max address space") and size and most[0].isdigit():
+            yield max(0, int(most[0]) - int(size[0]) * 1024)
     for line in _lines(proc / "self" / "cgroup"):
         _, kinds, path = line.split(":", 2)
         if kinds == "":  # version 2

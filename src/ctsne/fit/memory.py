@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures.thread import BrokenThreadPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -94,12 +97,29 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
 
 def check_memory(matrix: Any, settings: Settings) -> str:
     """Refuse a map that does not fit in the free memory; return both numbers as text."""
+    return require_memory(*_need(matrix, settings))
+
+
+@contextmanager
+def explained_memory(matrix: Any, settings: Settings) -> Iterator[None]:
+    """Say how much a map needs where memory ends in the middle of the work."""
+    try:
+        yield
+    except (MemoryError, BrokenThreadPool) as error:  # a pool breaks if threads cannot prepare
+        needed, advice = _need(matrix, settings)
+        raise MemoryError(
+            f"memory ran out: this needs about {in_words(needed)} beside the data; use {advice}"
+        ) from error
+
+
+def _need(matrix: Any, settings: Settings) -> tuple[int, str]:
+    """Return the peak bytes of a map, and what would lower them."""
     estimate = map_memory(matrix.shape, settings, sparse=is_sparse(matrix))
     advice = "a smaller perplexity (memory grows with points times perplexity) or fewer points"
     if estimate.search == estimate.peak:
         columns = f"fewer columns (50 principal components instead of {matrix.shape[1]})"
         advice = f"{columns} or fewer points"
-    return require_memory(estimate.peak, advice)
+    return estimate.peak, advice
 
 
 def require_memory(needed: int, advice: str) -> str:
