@@ -46,6 +46,10 @@ static inline int32_t count_within(const float* values, int32_t count, float lim
 static void shrink(ScanQuery& query) {
   if (query.filled <= query.keep) return;
   const int32_t enough = query.keep + query.keep / 8;
+  // Candidates that are equally far stay together if they fit, with more margin than rounding takes,
+  // so that the exact search need not look for them again.
+  const int32_t fitting = query.capacity - 2 * kBlock;
+  constexpr float kMargin = 0x1p-10f;
   // The new limit lies in (low, high]: fewer than `keep` are within low, at least `keep` within
   // high.
   float low = -1.0f, high = 0.0f;
@@ -55,14 +59,21 @@ static void shrink(ScanQuery& query) {
   while (within > enough) {
     const float middle = low < 0.0f ? 0.5f * high : low + 0.5f * (high - low);
     if (!(middle > low && middle < high)) break;  // neighbouring floats: the rest are ties
+    if (within <= fitting && high - low <= kMargin * high) break;
     const int32_t count = count_within(query.d2, query.filled, middle);
     if (count >= query.keep)
       high = middle, within = count;
     else
       low = middle;
   }
+  if (within > enough && within <= fitting) {
+    // Not beyond a limit that excluded ties before.
+    const float wider = high + kMargin * high;
+    if (wider <= query.limit && count_within(query.d2, query.filled, wider) <= fitting)
+      high = wider;
+  }
   // With more ties than fit, the first ones stay and the limit excludes later ones.
-  const bool tied = within > enough;
+  const bool tied = within > enough && within > fitting;
   int32_t room = tied ? query.keep - count_within(query.d2, query.filled, low) : 0;
   int32_t kept = 0;
   for (int32_t k = 0; k < query.filled; ++k) {

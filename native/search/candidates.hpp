@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "loops/kernels.hpp"
@@ -151,7 +152,14 @@ class ListWriter {
   template <class Each>
   void write(const SearchPoints<Real>& points, ScanQuery& query, const ListTarget<Real>& target,
              bool exact, Each&& each, const ListOutput& out) {
-    const std::int32_t wanted = out.wanted[target.row];
+    find(points, query, target, out.wanted[target.row], exact, each);
+    put(target, out);
+  }
+
+  // Finds the nearest candidates of a query.
+  template <class Each>
+  void find(const SearchPoints<Real>& points, ScanQuery& query, const ListTarget<Real>& target,
+            std::int32_t wanted, bool exact, Each&& each) {
     kernels().shrink(query);
     candidates_.clear();
     for (std::int32_t k = 0; k < query.filled; ++k)
@@ -169,11 +177,17 @@ class ListWriter {
         order(wanted);
       }
     }
-    const std::int64_t to =
+  }
+
+  // Writes those found, without the point itself.
+  void put(const ListTarget<Real>& target, const ListOutput& out) const {
+    std::int64_t to =
         target.row * out.row_length + (out.offset.empty() ? 0 : out.offset[target.row]);
-    for (std::int32_t k = 0; k < wanted; ++k) {
-      out.indices[to + k] = static_cast<std::int32_t>(candidates_[k].id);
-      out.distances[to + k] = static_cast<float>(std::sqrt(candidates_[k].d2));
+    const std::int64_t end = to + out.wanted[target.row];
+    for (auto found = candidates_.begin(); to < end; ++found) {
+      if (found->id == target.own) continue;
+      out.indices[to] = static_cast<std::int32_t>(found->id);
+      out.distances[to++] = static_cast<float>(std::sqrt(found->d2));
     }
   }
 
@@ -231,14 +245,72 @@ class ListWriter {
   std::vector<Candidate> candidates_;
 };
 
+// Queries that differ in nothing but their id: they find the same, so one of them is searched.
+class Twins {
+ public:
+  // Queries are positions with lists of the same kind; `among` says if these may hold the point
+  // itself.
+  template <class Real>
+  Twins(const SearchPoints<Real>& points, std::span<const std::int64_t> queries,
+        const ListOutput& out, bool among)
+      : among_(among) {
+    const auto row = [&](std::int64_t at) {
+      return points.original.subspan(points.ids[at] * points.dims, points.dims);
+    };
+    const auto equal = [&](std::int64_t a, std::int64_t b) {
+      return points.codes[a] == points.codes[b] &&
+             out.wanted[points.ids[a]] == out.wanted[points.ids[b]] &&
+             std::equal(row(a).begin(), row(a).end(), row(b).begin());
+    };
+    std::vector<std::pair<std::uint64_t, std::int64_t>> hashed;
+    for (const std::int64_t at : queries) {
+      auto hash = static_cast<std::uint64_t>(points.codes[at]);
+      for (const Real x : row(at))
+        hash = (hash ^ __builtin_bit_cast(std::uint64_t, static_cast<double>(x))) *
+               0x9E3779B97F4A7C15u;
+      hashed.emplace_back(hash ^ hash >> 32, at);
+    }
+    std::sort(hashed.begin(), hashed.end());
+    std::int64_t first = -1;
+    for (std::size_t k = 0; k < hashed.size(); ++k) {
+      const auto [hash, at] = hashed[k];
+      if (k > 0 && hash == hashed[k - 1].first && equal(first, at)) {
+        others_.emplace_back(first, at);
+      } else {
+        first = at;
+        searched_.push_back(at);
+      }
+    }
+    std::sort(searched_.begin(), searched_.end());
+    std::sort(others_.begin(), others_.end());
+  }
+
+  // One query of each kind, as rising positions.
+  std::span<const std::int64_t> searched() const { return searched_; }
+  bool among() const { return among_; }
+
+  // The others that find the same as one of those, each after it.
+  std::span<const std::pair<std::int64_t, std::int64_t>> others(std::int64_t at) const {
+    const auto before = [](const auto& pair, std::int64_t value) { return pair.first < value; };
+    const auto begin = std::lower_bound(others_.begin(), others_.end(), at, before);
+    return {begin, std::lower_bound(begin, others_.end(), at + 1, before)};
+  }
+
+ private:
+  bool among_;
+  std::vector<std::int64_t> searched_;
+  std::vector<std::pair<std::int64_t, std::int64_t>> others_;
+};
+
 // Scans the same ranges for several queries (positions), and writes their lists.
 template <class Real>
 class Searcher {
  public:
-  Searcher(const SearchPoints<Real>& points, const ListOutput& out, bool exact)
+  // With twins the search is exact, and theirs are written too.
+  Searcher(const SearchPoints<Real>& points, const ListOutput& out, const Twins* twins = nullptr)
       : points_(points),
         out_(out),
-        exact_(exact),
+        twins_(twins),
         group_(*std::max_element(out.wanted.begin(), out.wanted.end())) {}
 
   void search(std::span<const std::int64_t> queries, std::span<const Range> ranges,
@@ -284,13 +356,23 @@ class Searcher {
         for (std::int64_t at = range.begin; at < range.end; ++at)
           if (!with_codes || points_.codes[at] != query.code) visit(at);
     };
-    const ListTarget<Real> target{points_.original.data() + id * points_.dims, id, id};
-    writer_.write(points_, query, target, exact_, each, out_);
+    ListTarget<Real> target{points_.original.data() + id * points_.dims, id, id};
+    const auto others = twins_ ? twins_->others(position) : decltype(twins_->others(position)){};
+    if (others.empty()) return writer_.write(points_, query, target, twins_ != nullptr, each, out_);
+    // Each leaves out itself, so one more is needed if they are in their own lists.
+    target.own = -1;
+    writer_.find(points_, query, target, out_.wanted[id] + twins_->among(), true, each);
+    target.own = id;
+    writer_.put(target, out_);
+    for (const auto& [_, other] : others) {
+      target.own = target.row = points_.ids[other];
+      writer_.put(target, out_);
+    }
   }
 
   const SearchPoints<Real>& points_;
   const ListOutput& out_;
-  bool exact_;
+  const Twins* twins_;
   QueryGroup group_;
   ListWriter<Real> writer_;
   std::vector<std::int64_t> members_, short_;

@@ -48,9 +48,11 @@ template <class Real>
 void find_exact(const SearchPoints<Real>& points, List list, std::span<const std::int64_t> queries,
                 int workers, const ListOutput& out) {
   const LabelRanges labels(points.codes.first(static_cast<std::size_t>(points.count())));
+  const Twins twins(points, queries, out, list == List::same);
+  queries = twins.searched();
   const std::vector<QueryPiece> pieces = query_pieces(points, labels, list, queries);
   workers = useful(workers, static_cast<std::int64_t>(pieces.size()));
-  std::vector<Searcher<Real>> searchers(static_cast<std::size_t>(workers), {points, out, true});
+  std::vector<Searcher<Real>> searchers(static_cast<std::size_t>(workers), {points, out, &twins});
   const std::int64_t labelled = labels.labelled(), all = points.count();
   parallel_for(static_cast<std::int64_t>(pieces.size()), workers, [&](int worker, std::int64_t p) {
     const QueryPiece& piece = pieces[p];

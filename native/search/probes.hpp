@@ -44,7 +44,7 @@ void probe_same(const SearchPoints<Real>& points, const CellIndex& cells,
   const std::vector<CellQueries> pieces = by_cell(cells, queries);
   const LabelRanges labels(cell_codes);
   workers = useful(workers, static_cast<std::int64_t>(pieces.size()));
-  std::vector<Searcher<Real>> searchers(static_cast<std::size_t>(workers), {points, out, false});
+  std::vector<Searcher<Real>> searchers(static_cast<std::size_t>(workers), {points, out});
   const std::int32_t depth = ranking_depth(cells, points.count(), budget);
   std::vector<Ranking> rankings(searchers.size(), {cells, points.dims, depth});
   const auto search = [&](int worker, std::int64_t begin, std::int64_t end) {
@@ -85,7 +85,7 @@ class CellSearch {
         cells_(cells),
         label_size_(label_size),
         budget_(budget),
-        searcher_(points, out, false),
+        searcher_(points, out),
         ranking_(cells, points.dims, ranking_depth(cells, points.count(), budget)) {}
 
   void search(std::span<const CellQueries> pieces, std::span<const std::int64_t> queries) {

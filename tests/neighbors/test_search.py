@@ -72,6 +72,24 @@ def check(
 # ---- exact ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("values", ["constant", "few", "binary", "repeated"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_many_ties_go_by_index(values: str, dtype: Any) -> None:
+    """More points are equally far than a list of candidates holds."""
+    rng, n = np.random.default_rng(0), 700
+    X = {
+        "constant": np.ones((n, 4)),
+        "few": rng.integers(0, 9, (5, 4))[rng.integers(0, 5, n)],
+        "binary": rng.integers(0, 2, (n, 9)),
+        "repeated": rng.integers(0, 9, (n // 35, 4)).repeat(35, axis=0),
+    }[values].astype(dtype)
+    for n_labels in (1, 4, 60):
+        codes = rng.integers(-1, n_labels, n)
+        codes = np.unique(np.append(codes, -1), return_inverse=True)[1][:n] - 1
+        for lengths in ((0, 30), (30, 0), (20, 10)):
+            check(find_neighbors(X, as_columns(codes), lengths=lengths), X, codes)
+
+
 @settings(max_examples=100)
 @given(problems())
 def test_equals_the_reference(problem: Any) -> None:
