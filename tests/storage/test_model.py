@@ -344,6 +344,7 @@ def test_content_that_does_not_fit_is_refused(path: Path, change: Change, named:
         ("strength", {"colour": 0.5}),
         ("beta", {"colour": 0.5, "other": 0.5}),
         ("mixing", 0.5),
+        ("mixing", {"other": 0.5}),
         ("mixing", {"colour": {"blue": 0.5}}),
     ],
 )

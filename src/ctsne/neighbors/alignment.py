@@ -161,7 +161,8 @@ class _NoDirectionError(ValueError):
 def _shifted(how: str, points: _Points, codes: _Codes, shifts: _Floats, metric: str) -> Alignment:
     """Move every label by its shift, unless points would lose their direction and need one."""
     places = moved(points, codes, shifts)
-    if metric == "cosine" and (lost := _lost(places)).any():
+    lost = np.abs(places).max(axis=1) < NO_DIRECTION
+    if metric == "cosine" and lost.any():
         raise _NoDirectionError(
             f'align="{how}" shifts {lost.sum():,} rows of X to zero (the first is row '
             f"{lost.argmax()}), because labels have opposite directions, and zeros have no "
@@ -173,12 +174,8 @@ def _shifted(how: str, points: _Points, codes: _Codes, shifts: _Floats, metric: 
 
 def with_directions(places: _Points, points: _Points) -> _Points:
     """Leave points where they are that would be between opposite directions and have none."""
-    return np.where(_lost(places)[:, None], points, places)
-
-
-def _lost(places: _Points) -> NDArray[np.bool_]:
-    """Return which points have no direction."""
-    return np.asarray(np.abs(places).max(axis=1) < NO_DIRECTION)
+    lost = np.abs(places).max(axis=1) < NO_DIRECTION
+    return np.where(lost[:, None], points, places)
 
 
 def without_trend(points: _Points, column: Column) -> _Points:

@@ -182,7 +182,17 @@ def _state(tree: dict[str, Any]) -> tuple[Record, Reference, dict[str, Any]]:
     require(occur, "labels", "those of points", list(columns))
     labels = join_columns(tuple(columns), list(columns.values())) if columns else None
     for name in ("strength", "beta", "mixing"):
-        _check_found(found.get(name), name, tuple(columns))
+        value, wanted = found.get(name), "a number, or one per label"
+        fits = isinstance(value, float | int | dict | None)
+        if len(columns) > 1 and value is not None:
+            wanted = f"given by label column ({quoted(columns)})"
+            # Columns without an effect have a strength, but no mixing.
+            fits = isinstance(value, dict) and value.keys() <= columns.keys()
+            if fits and name == "mixing":
+                fits = not any(isinstance(own, dict) for own in value.values())
+            elif fits:
+                fits = len(value) == len(columns)
+        require(fits, name, wanted, value)
     names = tree["features"]["names"]
     for given in (names, record.features):
         require(given is None or len(given) == n_features, "features", f"{n_features} texts", given)
@@ -205,19 +215,6 @@ def _state(tree: dict[str, Any]) -> tuple[Record, Reference, dict[str, Any]]:
     if names is not None:
         attributes["feature_names_in_"] = np.array(names, object)
     return record, reference, attributes
-
-
-def _check_found(value: Any, name: str, columns: tuple[str, ...]) -> None:
-    """Refuse what a fit found unless it is a number, or one per label; of several columns, each."""
-    fits, wanted = isinstance(value, float | int | dict | None), "a number, or one per label"
-    if len(columns) > 1 and value is not None:
-        wanted = f"given by label column ({quoted(columns)})"
-        # Columns without an effect have a strength, but no mixing.
-        known = isinstance(value, dict) and {*value} <= {*columns}
-        fits = known and (name == "mixing" or len(value) == len(columns))
-    if fits and name == "mixing" and isinstance(value, dict):
-        fits = not any(isinstance(own, dict) for own in value.values())
-    require(fits, name, wanted, value)
 
 
 def _check_parameters(
