@@ -39,14 +39,7 @@ REVISED, ORIGINAL, TSNE = (_WORKS[name] for name in ("revised", "original", "tsn
 
 def software(number: str) -> Reference:
     """Return ctsne itself, in the version that was used."""
-    text = f"The ctsne authors. ctsne: conditional t-SNE. Software, version {number}."
-    entry = f"""\
-@misc{{ctsne,
-  author = {{{{The ctsne authors}}}},
-  title = {{{{ctsne: conditional t-SNE}}}},
-  note = {{Software, version {number}}},
-}}"""
-    return Reference("ctsne", text, entry)
+    return Reference(*(text.replace("VERSION", number) for text in _WORKS["ctsne"]))
 
 
 def add_options(parser: Parser, main: Any) -> None:
