@@ -41,6 +41,7 @@ LATER = (
     "reference_embedding",
     "columns",
     "numbers_out",
+    "schedule",
 )
 
 

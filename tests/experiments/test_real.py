@@ -19,6 +19,7 @@ import constants  # noqa: E402
 import private  # noqa: E402
 import real  # noqa: E402
 import real_tables  # noqa: E402
+import schedule  # noqa: E402
 import targets  # noqa: E402
 from common import Data, load, start  # noqa: E402
 from yardsticks import (  # noqa: E402
@@ -383,3 +384,23 @@ def test_variants_are_compared_where_both_can_be_read() -> None:
     assert found["level"].tolist() == [0.5]
     assert found["rnx"].tolist() == pytest.approx([0.45 - 0.55])
     assert found["other_laplacian"].tolist() == pytest.approx([0.0])
+
+
+def test_schedules_are_judged_on_each_dataset(tmp_path: Path) -> None:
+    facts = {"mixing": 0.8, "rnx": 0.4, "other_laplacian": 0.1, "arranged": 0.5, "seconds": 2.0}
+    rows = [
+        {"dataset": name, "method": "joint", "early": early, "total": total, "seed": seed}
+        | facts
+        | {"loss": 1.0 + 0.01 * (early < 250 and name == "worse")}
+        for name in ("same", "worse")
+        for early, total in schedule.SCHEDULES
+        for seed in schedule.SEEDS
+    ]
+    made = pd.DataFrame(rows)
+    found = schedule.changes(made)
+    assert len(found) == 4 and found["loss"].round(6).tolist().count(0.01) == 2
+    schedule.report(made, tmp_path)
+    text = (tmp_path / "schedule.md").read_text("utf-8")
+    assert "Worse: worse (joint 100/750: loss +.010, arrangement .000)" in text
+    schedule.report(made[made["dataset"] == "same"], tmp_path)
+    assert "No dataset is worse" in (tmp_path / "schedule.md").read_text("utf-8")
