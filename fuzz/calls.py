@@ -320,6 +320,9 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     },
     "ConditionalTSNE.advise": lambda data: Call(small_model(pick(data.rng, tuple(METHODS))).advise),
     "ConditionalTSNE.trust": lambda data: Call(small_model(pick(data.rng, tuple(METHODS))).trust),
+    "ConditionalTSNE.get_feature_names_out": lambda data: Call(
+        small_model(pick(data.rng, tuple(METHODS))).get_feature_names_out
+    ),
     "ConditionalTSNE.save": lambda data: Call(
         small_model(pick(data.rng, tuple(METHODS))).save, _new_path(data, ".ctsne")
     ),

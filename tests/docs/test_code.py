@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sklearn import config_context
 
 from ctsne.cli.main import main, make_parser
 from ctsne.datasets import make_synthetic
@@ -79,7 +80,7 @@ def test_python_on_a_page_runs(page: Path, folder: Path) -> None:
             [sys.executable, "-P", program], check=True, capture_output=True, timeout=600
         )
         return
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), config_context():  # which a page may change
         warnings.simplefilter("ignore")
         runpy.run_path(str(program), run_name="__main__")
 

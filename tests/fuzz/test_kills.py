@@ -28,7 +28,7 @@ def test_nothing_breaks(kills: Any, tmp_path: Path) -> None:
     # Another result than the old or the new one is found.
     for state in ("before", "after"):
         files = {**getattr(job, state), "map.parquet": b"other"}
-        job = replace(job, **{state: files})
+        job = replace(job, words=[*job.words, "--force"], **{state: files})
     result, fault = kills.disturb(job, "interrupt", np.random.default_rng(0), tmp_path / "case")
     assert (result, "neither" in fault or "belong" in fault) == ("broken", True)
 

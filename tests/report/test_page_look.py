@@ -55,7 +55,7 @@ def test_the_look_is_kept_in_the_address(opened: Open, path: Path) -> None:
     page.page.select_option("#names", "never")
     page.page.fill("#size", "4")
     assert page.page.get_attribute("html", "data-theme") == "dark"
-    assert page.page.evaluate("ctsnePage.named('right')") == []
+    page.wait("ctsnePage.named('right').length === 0")  # drawn with the next frame
     page.page.reload()
     page.wait("window.ctsnePage !== undefined")
     look = {"size": 4, "opacity": None, "names": "never", "theme": "dark"}

@@ -34,12 +34,12 @@ class Reference(NamedTuple):
 
 _TABLE = resources.files("ctsne.cli").joinpath("references.toml").read_text("utf-8")
 _WORKS = {name: Reference(**facts) for name, facts in tomllib.loads(_TABLE).items()}
-REVISED, ORIGINAL, TSNE = (_WORKS[name] for name in ("revised", "original", "tsne"))
+REVISED, ORIGINAL, TSNE, _SOFTWARE = _WORKS.values()
 
 
 def software(number: str) -> Reference:
     """Return ctsne itself, in the version that was used."""
-    return Reference(*(text.replace("VERSION", number) for text in _WORKS["ctsne"]))
+    return Reference(*(text.replace("VERSION", number) for text in _SOFTWARE))
 
 
 def add_options(parser: Parser, main: Any) -> None:
