@@ -63,6 +63,8 @@ def test_the_cost_is_named_if_tsne_is_purer_though_it_mixes_too_little() -> None
     found = swept.suggest()
     assert place(swept, found) == 2
     assert found.reason.endswith("t-SNE keeps the other label purer (mixing 0.05 against 0.12)")
+    close = result([TSNE, JOINT], [0.1, 0.8, 0.9, 1], [0.5] * 4, [0.158, 0.2, 0.162, 0.17])
+    assert close.suggest().reason.endswith("purer (mixing 0.158 against 0.162)")
     # Within noise, nothing is lost.
     swept = result([TSNE, JOINT], [0.1, 0.8, 0.9, 1], [0.5] * 4, [0.1, 0.12, 0.11, 0.12], 0.04)
     assert place(swept, swept.suggest()) == 1 and "purer" not in swept.suggest().reason

@@ -169,7 +169,9 @@ def choose_map(lines: _Lines, targets: Mapping[str, float], wanted: str, hidden:
         reason += f"; {_equivalent(equal)}"
     for plain in settings:
         if plain.plain and judge is not None and _best([chosen, plain], quality) == [plain]:
-            values = f"mixing {plain.mean(judge):.2f} against {chosen.mean(judge):.2f}"
+            theirs, ours = plain.mean(judge), chosen.mean(judge)
+            digits = 2 + (f"{theirs:.2f}" == f"{ours:.2f}")  # as many as tell them apart
+            values = f"mixing {theirs:.{digits}f} against {ours:.{digits}f}"
             reason += f"; t-SNE keeps {found} purer ({values})"
     ties = tuple(other.maps[0] for other in equal)
     return Suggestion(_best_seed(chosen.maps, targets), reason, ties if len(ties) > 1 else ())
