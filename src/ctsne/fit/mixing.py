@@ -36,8 +36,8 @@ TRIAL_ITERATIONS = 100
 MAP_NEAR_ENOUGH = 0.06
 # From this distance on, a map has missed its target.
 MISSED = 0.02
-# The cost of a trial on all points, and of the whole search for one column, in maps.
-TRIAL_COST, MOST_COST = 0.47, 4.0
+# In maps: the cost of a trial on all points, of a whole search, of a map that is aligned already.
+TRIAL_COST, MOST_COST, ALIGNED_COST = 0.47, 4.0, 0.6
 # Maps of all points: at most, and at most if there are very many points.
 MOST_MAPS, MANY_POINTS = (4, 2), 30_000
 
@@ -60,7 +60,8 @@ class MixingSearch:
         self._near = SAMPLE_NEAR_ENOUGH if sampled else NEAR_ENOUGH
         self._trial_cost = TRIAL_COST * len(rows) / n
         self._map_cost = 1 - TRIAL_COST * self._keeps_trials
-        self._most_cost = MOST_COST * len(settings.mixing)
+        aligned = not (isinstance(settings.align, str) and settings.align == "none")
+        self._most_cost = MOST_COST * len(settings.mixing) / (ALIGNED_COST if aligned else 1.0)
         self._most_maps = MOST_MAPS[n > MANY_POINTS]
         self._settings, self._k, self._lists = settings, NEIGHBORHOOD, lists
         if sampled:
