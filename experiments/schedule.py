@@ -20,7 +20,7 @@ from ctsne import ConditionalTSNE
 SCHEDULES = ((250, 750), (100, 750), (100, 600))
 METHODS = ("joint", "balanced", "tsne")
 SEEDS = range(2)
-# Distances between this many points say whether the arrangement is like that of the data.
+# The arrangement is compared by the distances between this many points.
 ARRANGED = 1000
 # What a shorter run may cost on any dataset. The loss: as a share.
 LOSS, ARRANGEMENT = 0.005, 0.05

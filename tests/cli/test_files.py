@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import anndata
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,6 +39,14 @@ def test_files_of_others_are_replaced_only_by_force(
         Path("new.csv").unlink(missing_ok=True)
         run(f"embed {command} {usual}")  # what ctsne wrote, it may replace
         Path("new.csv").unlink(missing_ok=True)
+
+
+def test_a_map_of_another_key_is_replaced(cells: str, run: Run, quick: list[str]) -> None:
+    usual = f"--labels batch {' '.join(quick)}"
+    run(f"embed cells.csv -o map.h5ad --key second {usual}")
+    with h5py.File("map.h5ad", "r+") as file:
+        file["uns"]["a number"] = 1.0  # other entries do not matter
+    run(f"embed cells.csv -o map.h5ad {usual}")
 
 
 def test_labels_with_nul_are_refused_where_a_file_cannot_hold_them(

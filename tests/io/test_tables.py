@@ -479,6 +479,11 @@ def test_numbers_of_text_files_stay_numbers(tmp_path: Path) -> None:
     path.write_text("PC1,PC2,age,score\n0.5,1.5,30.10,1.50\n2.5,0.5,30.1,2.0\n1.5,2.5,,1.5\n")
     found = read_data(path, labels=["age"], numbers=["age"], features=["PC1", "PC2"]).columns
     assert found["age"].dtype == found["score"].dtype == np.float64
+    ages = tmp_path / "ages.csv"
+    ages.write_text("age,score\n30.10,1.50\n30.1,2.0\n,1.5\n")
+    path.write_text("PC1,PC2\n0.5,1.5\n2.5,0.5\n1.5,2.5\n")
+    joined = read_data(path, labels=["age"], numbers=["age"], label_file=ages).columns
+    assert joined["age"].dtype == np.float64
 
 
 def test_labels_of_parquet_files_keep_their_identity(tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def is_output(path: Path) -> bool:
             return True
         if suffix == ".h5ad":
             with opened(path) as file:
-                return any(ad.RECORD in entry for entry in file.get("uns", {}).values())
+                return any(map(ad.is_ours, file.get("uns", {}).values()))
         with path.open("rb") as file:
             content = file.read(_MOST_SEARCHED)
     except (OSError, ValueError, TypeError):

@@ -199,11 +199,8 @@ def _read_label_file(
             columns, names, n = {name: label_array(array)}, None, len(array)
         else:
             frame = read_frame(source, as_text=index)
-            columns, names, n = (
-                table_columns(frame, source, labels),
-                row_names(frame)[0],
-                len(frame),
-            )
+            columns = table_columns(frame, source, labels, numbers)
+            names, n = row_names(frame)[0], len(frame)
     if not columns:
         raise ValueError(f"{source} holds no column of labels")
     return Dataset(np.empty((n, 0)), (), columns, names, path=source, sha256=sha256)

@@ -459,10 +459,8 @@ def table_columns(
     frame: Any, path: Path, labels: Collection[str] = (), numbers: Collection[str] = ()
 ) -> dict[str, Any]:
     """Return columns of a file by name; labels that differ in the file are different here too."""
-    columns, written = (
-        {},
-        _as_written(frame.drop(columns=[*numbers], errors="ignore"), path, labels),
-    )
+    columns = {}
+    written = _as_written(frame.drop(columns=[*numbers], errors="ignore"), path, labels)
     for name in frame.columns:
         column = written[name] if name in written else frame[name].reset_index(drop=True)
         if name.startswith("Unnamed: ") and column.isna().all():
@@ -510,9 +508,9 @@ def _exact(column: Any, parsed: NDArray[Any], label: bool) -> Any:
                 return pandas.Series(pandas.arrays.IntegerArray(values, codes < 0))
     usual = {*texts} <= {"True", "False"} if parsed.dtype.kind == "b" else whole
     if parsed.dtype.kind == "f":
-        numbers = [str(float(text.replace(",", "."))) for text in texts]
-        alike = label and any(text.replace(",", ".") not in numbers for text in texts)
-        usual = len({*numbers}) == len(texts) and not alike
+        written = {text.replace(",", ".") for text in texts}
+        numbers = {str(float(text)) for text in written}
+        usual = len(numbers) == len(texts) and (written == numbers or not label)
     if usual or not len(texts):
         return None
     return pandas.Series(np.array([*texts, None], object)[codes])
