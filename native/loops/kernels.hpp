@@ -26,7 +26,8 @@ struct ScanQuery {
   float limit;            // candidates farther than this cannot enter the list
   std::int32_t keep;      // how many candidates the list must retain
   std::int32_t filled;    // how many it holds now
-  std::int32_t capacity;  // how many it can hold
+  std::int32_t capacity;  // how many it can hold before it shrinks
+  std::int32_t most;      // how far the capacity may grow for candidates that are equally far
   float* d2;              // squared distances of the candidates
   std::uint32_t* at;      // positions of the candidates
 };

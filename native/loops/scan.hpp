@@ -44,12 +44,15 @@ static inline int32_t count_within(const float* values, int32_t count, float lim
 // Keeps the nearest candidates of a list, at least query.keep of them, and lowers the limit so that
 // all candidates dropped now or later are farther than it.
 static void shrink(ScanQuery& query) {
-  if (query.filled <= query.keep) return;
   const int32_t enough = query.keep + query.keep / 8;
+  if (query.filled <= enough) return;
   // Candidates that are equally far stay together if they fit, with more margin than rounding takes,
   // so that the exact search need not look for them again.
-  const int32_t fitting = query.capacity - 2 * kBlock;
+  const int32_t fitting = query.most - 2 * kBlock;
   constexpr float kMargin = 0x1p-10f;
+  // Equal rows too, if the list can grow: coordinates are at most 1, rounded to 2^-24.
+  const bool grows = query.capacity < query.most;
+  const float least = grows ? 0x1p-38f : 0.0f;
   // The new limit lies in (low, high]: fewer than `keep` are within low, at least `keep` within
   // high.
   float low = -1.0f, high = 0.0f;
@@ -59,17 +62,20 @@ static void shrink(ScanQuery& query) {
   while (within > enough) {
     const float middle = low < 0.0f ? 0.5f * high : low + 0.5f * (high - low);
     if (!(middle > low && middle < high)) break;  // neighbouring floats: the rest are ties
-    if (within <= fitting && high - low <= kMargin * high) break;
+    if (within <= fitting && high - (low > 0.0f ? low : 0.0f) <= kMargin * high + least) break;
     const int32_t count = count_within(query.d2, query.filled, middle);
     if (count >= query.keep)
       high = middle, within = count;
     else
       low = middle;
   }
-  if (within > enough && within <= fitting) {
-    // Not beyond a limit that excluded ties before.
-    const float wider = high + kMargin * high;
-    if (wider <= query.limit && count_within(query.d2, query.filled, wider) <= fitting)
+  if (grows || (within > enough && within <= fitting)) {
+    // Not beyond a limit that excluded ties before. A list that can grow has dropped nothing within
+    // its limit, and the ties themselves differ by rounding.
+    float wider = high + kMargin * high + least;
+    if (grows && wider > query.limit) wider = query.limit;
+    if (wider > high && wider <= query.limit &&
+        count_within(query.d2, query.filled, wider) <= fitting)
       high = wider;
   }
   // With more ties than fit, the first ones stay and the limit excludes later ones.
@@ -85,6 +91,9 @@ static void shrink(ScanQuery& query) {
   }
   query.filled = kept;
   query.limit = tied ? low : high;
+  // Ties that stay are not counted again before as many have come.
+  if (kept > enough && query.capacity < 2 * kept)
+    query.capacity = 2 * kept < query.most ? 2 * kept : query.most;
 }
 
 // Offers the lanes lanes_of(q) of a block to each query.

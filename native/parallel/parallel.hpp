@@ -27,6 +27,15 @@ inline int useful(int workers, std::int64_t blocks) {
   return static_cast<int>(std::clamp<std::int64_t>(blocks, 1, std::max(1, workers)));
 }
 
+// Makes the scratch of every worker, each from the same arguments.
+template <class Scratch, class... Args>
+std::vector<Scratch> one_per_worker(int workers, const Args&... args) {
+  std::vector<Scratch> out;
+  out.reserve(static_cast<std::size_t>(workers));
+  for (int worker = 0; worker < workers; ++worker) out.emplace_back(args...);
+  return out;
+}
+
 // Calls work(worker, block) for every block in [0, blocks); worker is in [0, workers). An exception
 // in a block, such as for lack of memory, ends the work and is rethrown in the caller's thread.
 template <class Work>

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -82,6 +83,10 @@ struct ListOutput {
 // them, and double precision on the original coordinates decides.
 constexpr std::int32_t kSpare = 9;
 
+// Where many candidates are equally far, the exact search keeps up to this many more, 32 MiB for all
+// queries of a worker. With more than these, it considers all points again.
+constexpr std::int64_t kMostTies = 1 << 16;
+
 inline double squared_distance(const float* a, const float* b, std::int64_t dims) {
   return kernels().squared_distance_f32(a, b, dims);
 }
@@ -97,21 +102,25 @@ class QueryGroup {
   // Room for candidates if `keep` of them must stay.
   static constexpr std::int32_t capacity_for(std::int32_t keep) { return 2 * keep + 4 * kBlock; }
 
-  explicit QueryGroup(std::int32_t most, std::size_t queries = kQueries)
-      : capacity_(capacity_for(most + kSpare)), queries_(queries) {
-    // The scan writes whole vectors: room for one more past the end.
-    const std::size_t room = queries * static_cast<std::size_t>(capacity_) + kBlock;
-    d2_.resize(room);
-    at_.resize(room);
+  // Lists of many equally far candidates may grow by `growth`.
+  explicit QueryGroup(std::int32_t longest, std::size_t queries = kQueries, std::int64_t growth = 0)
+      : capacity_(capacity_for(longest + kSpare)),
+        most_(static_cast<std::int32_t>(capacity_ + growth)),
+        queries_(queries) {
+    // The scan writes whole vectors: room for one more past the end. Not initialised, because room
+    // for ties takes no memory until they come.
+    const std::size_t room = queries * static_cast<std::size_t>(most_) + kBlock;
+    d2_.reset(new float[room]);
+    at_.reset(new std::uint32_t[room]);
   }
 
   void clear() { count_ = 0; }
 
   void add(const float* x, std::int32_t code, std::int32_t keep) {
-    const std::size_t begin = static_cast<std::size_t>(count_) * capacity_;
-    queries_[count_++] = {x,           code,       std::numeric_limits<float>::infinity(),
-                          keep,        0,          capacity_,
-                          &d2_[begin], &at_[begin]};
+    const std::size_t begin = static_cast<std::size_t>(count_) * most_;
+    queries_[count_++] = {x,     code,        std::numeric_limits<float>::infinity(),
+                          keep,  0,           capacity_,
+                          most_, &d2_[begin], &at_[begin]};
   }
 
   // Scans in chunks that stay in the second-level cache while every query reads them.
@@ -128,10 +137,10 @@ class QueryGroup {
   int size() const { return count_; }
 
  private:
-  std::int32_t capacity_;
-  std::vector<float> d2_;
-  std::vector<std::uint32_t> at_;
+  std::int32_t capacity_, most_;
   std::vector<ScanQuery> queries_;
+  std::unique_ptr<float[]> d2_;
+  std::unique_ptr<std::uint32_t[]> at_;
   int count_ = 0;
 };
 
@@ -311,7 +320,8 @@ class Searcher {
       : points_(points),
         out_(out),
         twins_(twins),
-        group_(*std::max_element(out.wanted.begin(), out.wanted.end())) {}
+        group_(*std::max_element(out.wanted.begin(), out.wanted.end()), QueryGroup::kQueries,
+               twins ? std::min(2 * points.count(), kMostTies) : 0) {}
 
   void search(std::span<const std::int64_t> queries, std::span<const Range> ranges,
               bool with_codes) {

@@ -52,7 +52,7 @@ void find_exact(const SearchPoints<Real>& points, List list, std::span<const std
   queries = twins.searched();
   const std::vector<QueryPiece> pieces = query_pieces(points, labels, list, queries);
   workers = useful(workers, static_cast<std::int64_t>(pieces.size()));
-  std::vector<Searcher<Real>> searchers(static_cast<std::size_t>(workers), {points, out, &twins});
+  auto searchers = one_per_worker<Searcher<Real>>(workers, points, out, &twins);
   const std::int64_t labelled = labels.labelled(), all = points.count();
   parallel_for(static_cast<std::int64_t>(pieces.size()), workers, [&](int worker, std::int64_t p) {
     const QueryPiece& piece = pieces[p];

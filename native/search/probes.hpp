@@ -44,9 +44,9 @@ void probe_same(const SearchPoints<Real>& points, const CellIndex& cells,
   const std::vector<CellQueries> pieces = by_cell(cells, queries);
   const LabelRanges labels(cell_codes);
   workers = useful(workers, static_cast<std::int64_t>(pieces.size()));
-  std::vector<Searcher<Real>> searchers(static_cast<std::size_t>(workers), {points, out});
+  auto searchers = one_per_worker<Searcher<Real>>(workers, points, out);
   const std::int32_t depth = ranking_depth(cells, points.count(), budget);
-  std::vector<Ranking> rankings(searchers.size(), {cells, points.dims, depth});
+  auto rankings = one_per_worker<Ranking>(workers, cells, points.dims, depth);
   const auto search = [&](int worker, std::int64_t begin, std::int64_t end) {
     std::vector<const float*> from;
     std::vector<Range> ranges;
@@ -186,8 +186,8 @@ void probe_all(const SearchPoints<Real>& points, const CellIndex& cells,
                std::int64_t budget, int workers, const ListOutput& out) {
   const std::vector<CellQueries> pieces = by_cell(cells, queries);
   workers = useful(workers, static_cast<std::int64_t>(pieces.size()));
-  std::vector<CellSearch<Real>> searches(static_cast<std::size_t>(workers),
-                                         {points, cells, label_size, budget, out});
+  auto searches =
+      one_per_worker<CellSearch<Real>>(workers, points, cells, label_size, budget, out);
   parallel_blocks(static_cast<std::int64_t>(pieces.size()), kCellsAtOnce, workers,
                   [&](int worker, std::int64_t begin, std::int64_t end) {
                     searches[worker].search(std::span(pieces).subspan(begin, end - begin), queries);

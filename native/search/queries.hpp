@@ -136,7 +136,8 @@ class QuerySearch {
       const std::int32_t keep = out_.wanted[q] + kSpare;
       group_.add(row, 0, keep);
       // Which of many ties stay must not depend on the longest list of all queries.
-      group_[static_cast<int>(m)].capacity = QueryGroup::capacity_for(keep);
+      ScanQuery& query = group_[static_cast<int>(m)];
+      query.capacity = query.most = QueryGroup::capacity_for(keep);
     }
   }
 
@@ -327,8 +328,8 @@ void find_queries(const QueryReference<Real>& reference, const Queries<Real>& qu
   const std::int64_t size = std::clamp((end - begin) / (2 * workers) + 1, kLeast,
                                        std::clamp(kEntries / longest, kLeast, enough));
   workers = useful(workers, (end - begin + size - 1) / size);
-  std::vector<QuerySearch<Real>> searches(static_cast<std::size_t>(workers),
-                                          {reference, queries, budget, size, out});
+  auto searches =
+      one_per_worker<QuerySearch<Real>>(workers, reference, queries, budget, size, out);
   parallel_blocks(end - begin, size, workers, [&](int worker, std::int64_t from, std::int64_t to) {
     searches[static_cast<std::size_t>(worker)].search(begin + from, begin + to);
   });
