@@ -27,6 +27,10 @@ class CallbackError(Exception):
     """What a failing callback of these cases raises."""
 
 
+#: What a call may raise.
+TYPED = (ValueError, TypeError, MemoryError, CallbackError)
+
+
 @dataclass
 class Case:
     """One fit: the data, the labels and the parameters."""
@@ -64,17 +68,21 @@ def attack(rng: Rng, folder: Path) -> str | None:
     before = {name: fingerprint(value) for name, value in given.items()}
     seed_before = fingerprint(seed)
     state = global_state(random=seed is not None and seed is not np.random)
-    name, result = expect_typed(case.fit, (ValueError, TypeError, MemoryError, CallbackError))
-    for each, value in given.items():
-        check_unchanged(before[each], fingerprint(value), each)
-    check_state(state)
+    name, result = expect_typed(case.fit, TYPED)
     if name in ("ValueError", "TypeError") and not case.calls:
         check_unchanged(seed_before, fingerprint(seed), "random_state (of a refused fit)")
     if name == "ok":
         check_fit(result, case)
         check_more(result, case, int(follow_up), rng)
-        if follow_up >= 90 and case.numbers is None:
-            check_placing(result, case, folder)
+        if follow_up >= 70:
+            check_placing(result, case, folder, rng)
+        if follow_up >= 80:
+            check_trust(result)
+        if follow_up >= 85:
+            check_extended(result, case, folder, rng)
+    for each, value in given.items():
+        check_unchanged(before[each], fingerprint(value), each)
+    check_state(state)
     return name
 
 
@@ -90,9 +98,12 @@ def make_case(rng: Rng) -> Case:
     case = Case(n, X, None, valid_parameters(rng, n))
     wrong = int(pick(rng, (0, 0, 0, 0, 1, 1, 2, 3)))
     bad_table = wrong > 0 and rng.random() < 0.3
-    case.labels = inputs.labels(rng, n, broken=0.2 if wrong else 0) if rng.random() < 0.85 else None
-    if rng.random() < 0.1:
-        case.numbers = inputs.numbers(rng, n)
+    broken = 0.2 if wrong else 0
+    case.labels = inputs.labels(rng, n, broken=broken) if rng.random() < 0.85 else None
+    if rng.random() < 0.25:
+        case.numbers = inputs.numbers(rng, n, broken=broken)
+        if rng.random() < 0.2 and not isinstance(case.numbers, dict):
+            case.parameters["numbers_period"] = pick(rng, (24, 1, 1e-3, 1e300))
     if rng.random() < 0.1 and case.labels is not None:
         knob = "beta" if case.parameters["method"] in ("revised", "original") else "strength"
         case.parameters[knob] = per_label(rng, case.labels)
@@ -311,12 +322,9 @@ def check_more(model: ConditionalTSNE, case: Case, chance: int, rng: Rng) -> Non
             raise Finding("a refused resume changed the model")
 
 
-def check_placing(model: ConditionalTSNE, case: Case, folder: Path) -> None:
-    """Check that a model places its own points, and that a saved one does it with the same bits."""
-    aligned = model.align if model.diagnostics_.alignment == "array" else None
-    name, placed = expect_typed(lambda: model.place(case.X, case.labels, aligned=aligned))
-    if name != "ok":
-        raise Finding(f"a fitted model refuses its own points: {name}\n{placed}")
+def check_placing(model: ConditionalTSNE, case: Case, folder: Path, rng: Rng) -> None:
+    """Check that a model places points, its own too, and that a saved one gives the same bits."""
+    placed = place_own(model, case)
     check_finite(placed.embedding, "embedding of placed points")
     check_finite(placed.distance, "distance of placed points")
     path = folder / "model.ctsne"
@@ -325,10 +333,88 @@ def check_placing(model: ConditionalTSNE, case: Case, folder: Path) -> None:
         if "cannot be told apart" not in str(error):
             raise Finding(f"a fitted model cannot be saved: {name}\n{error}")
         return
-    again = load(path).place(case.X, case.labels, aligned=aligned)
+    loaded = load(path)
     path.unlink()
-    if not np.array_equal(placed.embedding, again.embedding):
+    if not np.array_equal(placed.embedding, place_own(loaded, case).embedding):
         raise Finding("a loaded model places points elsewhere")
+    given = new_points(model, case, rng)
+    (name, one), (again, two) = (
+        expect_typed(lambda each=each: each.place(case.X, **given)) for each in (model, loaded)
+    )
+    if name != again:
+        raise Finding(f"a loaded model places new points otherwise: {name}, {again}\n{one}\n{two}")
+    if name == "ok":
+        check_finite(one.embedding, "embedding of new points")
+        if not np.array_equal(one.embedding, two.embedding):
+            raise Finding("a loaded model places new points elsewhere")
+
+
+def place_own(model: ConditionalTSNE, case: Case) -> Any:
+    """Place the points of the fit."""
+    name, placed = expect_typed(
+        lambda: model.place(
+            case.X, case.labels, numbers=case.numbers, aligned=own_alignment(model, case)
+        )
+    )
+    if name != "ok":
+        raise Finding(f"a fitted model refuses its own points: {name}\n{placed}")
+    return placed
+
+
+def own_alignment(model: ConditionalTSNE, case: Case) -> Any:
+    """Return the representation that a map was aligned in, if it was given as an array."""
+    return case.parameters["align"] if model.diagnostics_.alignment == "array" else None
+
+
+def new_points(model: ConditionalTSNE, case: Case, rng: Rng) -> dict[str, Any]:
+    """Return labels and numbers for the points of the fit that may be others, or do not fit."""
+    labels, numbers = case.labels, case.numbers
+    if rng.random() < 0.6:
+        labels = pick(rng, (None, inputs.labels(rng, case.n), inputs.names(rng, case.n)))
+    if rng.random() < 0.4:
+        numbers = pick(rng, (None, inputs.numbers(rng, case.n)))
+    given = {"labels": labels, "numbers": numbers, "aligned": own_alignment(model, case)}
+    if rng.random() < 0.3:
+        given["perplexity"] = pick(rng, (1, 2, 1.5, 1e9, 0, "x"))
+    return given
+
+
+def check_trust(model: ConditionalTSNE) -> None:
+    """Check that trust is from 0 to 1 for every point."""
+    name, trust = expect_typed(model.trust)
+    if name != "ok":
+        raise Finding(f"a fitted model has no trust: {name}\n{trust}")
+    check_finite(trust, "trust")
+    if trust.shape != model.embedding_.shape[:1] or trust.min() < 0 or trust.max() > 1:
+        raise Finding(f"trust is wrong\n{trust!r:.500}")
+
+
+def check_extended(model: ConditionalTSNE, case: Case, folder: Path, rng: Rng) -> None:
+    """Check a map that takes in its own points once more, or others; it must be whole again."""
+    given = {"labels": case.labels, "numbers": case.numbers, "aligned": own_alignment(model, case)}
+    own = rng.random() < 0.5
+    if not own:
+        given = new_points(model, case, rng)
+        given.pop("perplexity", None)
+    n, done = len(model.embedding_), model.n_iter_
+    name, found = expect_typed(
+        lambda: model.extend(case.X, **given, n_iter=int(rng.integers(1, 4))), TYPED
+    )
+    if name != "ok":
+        if own and model.metric != "precomputed" and model.callback is None:
+            raise Finding(f"a fitted model refuses to take in its own points: {name}\n{found}")
+        if model.callback is None and (len(model.embedding_), model.n_iter_) != (n, done):
+            raise Finding(f"a refused extend changed the model: {name}\n{found}")
+        return
+    if len(model.embedding_) != 2 * n:
+        raise Finding(f"an extended map has {len(model.embedding_)} points, not {2 * n}")
+    check_finite(model.embedding_, "embedding_ after extend")
+    check_finite(float(model.kl_divergence_), "kl_divergence_ after extend")
+    if not 0 <= model.procrustes_ <= 1:
+        raise Finding(f"procrustes_ is wrong\n{model.procrustes_}")
+    check_trust(model)
+    if own:
+        check_placing(model, case, folder, rng)
 
 
 def check_same(model: ConditionalTSNE, other: ConditionalTSNE, what: str) -> None:

@@ -432,8 +432,8 @@ def names(rng: Rng, n: int) -> np.ndarray:
     return np.array(list("abcd"))[rng.integers(pick(rng, (2, 2, 3, 4)), size=n)]
 
 
-def numbers(rng: Rng, n: int) -> Any:
-    """Return numbers to factor out: heavy tails, ties, gaps, extremes, and a few that are none."""
+def numbers(rng: Rng, n: int, *, broken: float = 0.05) -> Any:
+    """Return numbers to factor out: heavy tails, ties, gaps, extremes; or some that are none."""
     values = rng.standard_cauchy(n)
     kinds: tuple[Any, ...] = (
         values,
@@ -442,17 +442,43 @@ def numbers(rng: Rng, n: int) -> Any:
         np.full(n, np.nan),
         values * 1e300,
         rng.integers(-3, 3, n),
+        rng.integers(2**63, 2**64, n, np.uint64),
+        pd.Series(values, dtype="Float64"),
+        values.tolist(),
         {"one": values, "two": rng.random(n)},
+    )
+    wrong: tuple[Any, ...] = (
         np.where(rng.random(n) < 0.1, np.inf, values),
         names(rng, n),
         values[: n // 2],
         "text",
     )
-    return kinds[int(rng.integers(len(kinds)))]
+    return pick(rng, wrong if rng.random() < broken else kinds)
+
+
+def several_columns(rng: Rng, n: int) -> Any:
+    """Return two or three label columns of any kinds together."""
+    kinds = [kind for kind in LABELS if kind not in _SEVERAL]
+    columns = [
+        LABELS[pick(rng, kinds)](rng, names(rng, n)) for _ in range(int(pick(rng, (2, 2, 3))))
+    ]
+    form = int(rng.integers(4))
+    if form == 0:
+        return columns
+    if form == 1:
+        return np.stack([names(rng, n) for _ in columns], axis=1)
+    named = {f"column {place}": column for place, column in enumerate(columns)}
+    return pd.DataFrame({name: list(names(rng, n)) for name in named}) if form == 2 else named
+
+
+# Kinds that are several columns, and one whose entries a list of columns would take for columns.
+_SEVERAL = ("frame", "two columns", "many columns", "one column")
 
 
 def labels(rng: Rng, n: int, *, broken: float = 0.05) -> Any:
-    """Return a label column of any kind."""
+    """Return a label column of any kind, or a few."""
+    if rng.random() < 0.25:
+        return several_columns(rng, n)
     column = names(rng, n)
     kinds = BROKEN_LABELS if rng.random() < broken else LABELS
     return kinds[pick(rng, tuple(kinds))](rng, column)

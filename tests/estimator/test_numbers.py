@@ -144,6 +144,16 @@ def test_new_points_are_placed_by_the_groups_of_the_map(tmp_path: Path) -> None:
         model.transform(X[:2], numbers={"age": ["old", "young"]})
 
 
+def test_models_with_numbers_and_periods_of_any_size_can_be_loaded(tmp_path: Path) -> None:
+    numbers = {"hour": AGE[:200], "huge": -1e300 * AGE[:200]}
+    options: dict[str, Any] = {"perplexity": 5, "n_iter": 10, "numbers_period": {"hour": 1e300}}
+    model = ConditionalTSNE(**options, random_state=0).fit(X[:200], numbers=numbers)
+    model.save(tmp_path / "model.ctsne")
+    loaded = load(tmp_path / "model.ctsne")
+    for name, values in model.labels_.numbers.items():
+        assert np.array_equal(loaded.labels_.numbers[name], values)
+
+
 def test_numbers_that_say_nothing_and_those_that_are_missing() -> None:
     with pytest.warns(UserWarning, match="nothing to factor out"):
         ConditionalTSNE(n_iter=10).fit(X, numbers=np.ones(len(X)))

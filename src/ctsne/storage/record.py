@@ -23,7 +23,7 @@ from ctsne.io.maps import read_settings
 from ctsne.io.paths import MAP_SUFFIXES, MODEL_SUFFIX, check_input, sidecar_of, suffix_of
 from ctsne.labels import Column
 from ctsne.storage.archive import read_archive
-from ctsne.storage.schema import COUNT, POSITIVE, TEXT, Array, check, require, strict_json
+from ctsne.storage.schema import COUNT, HUGE, TEXT, TINY, Array, Number, check, require, strict_json
 
 FORMAT = 1
 _MARK = "ctsne record"
@@ -362,8 +362,8 @@ COLUMNS = [
         "name": str,
         "labels": [object],
         "codes": Array("int32", "n", low=-1),
-        "numbers": (None, Array("float64", "n", gaps=True)),
-        "period": (None, POSITIVE),
+        "numbers": (None, Array("float64", "n", low=-HUGE, high=HUGE, gaps=True)),
+        "period": (None, Number(TINY, HUGE)),
     }
 ]
 

@@ -42,7 +42,7 @@ class Array:
 # Positions in a map, which may be rotated.
 POSITIONS = Array("float32", "n dims", low=-LARGEST_VALUE, high=LARGEST_VALUE)
 COUNT = Number(0, MOST_POINTS, whole=True)
-TINY = math.ulp(0.0)  # the least positive number
+TINY, HUGE = math.ulp(0.0), math.nextafter(math.inf, 0)  # the least and the largest above 0
 POSITIVE = Number(TINY)
 TEXT = (None, str)
 
