@@ -425,3 +425,13 @@ def test_the_largest_values_that_data_may_have(path: Path) -> None:
     np.testing.assert_array_equal(
         ctsne.load(path).transform(large[:20], KNOWN[:20]), model.transform(large[:20], KNOWN[:20])
     )
+
+
+@pytest.mark.parametrize("way", ["state", "joint"])
+def test_saving_and_loading_draw_no_random_numbers(way: str, tmp_path: Path) -> None:
+    own = np.random.RandomState(3)
+    model = fitted(way, random_state=own if way == "state" else None)
+    before = [repr(state.get_state()) for state in (own, np.random)]
+    model.save(tmp_path / "model.ctsne")
+    ctsne.load(tmp_path / "model.ctsne").transform(NEW, LABELS)
+    assert before == [repr(state.get_state()) for state in (own, np.random)]

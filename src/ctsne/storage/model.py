@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ctsne._core.checks import check_directions, check_jobs, check_path
+from ctsne._core.checks import check_directions, check_jobs, check_path, check_seed
 from ctsne._core.components import Projection
 from ctsne._core.files import reading
 from ctsne._core.messages import quoted
@@ -223,9 +223,9 @@ def _check_parameters(
     """Check parameters as a fit does, on data that no check of values refuses."""
     rows = np.arange(shape[0])
     points = sp.csr_array((np.ones(len(rows)), (rows, rows % shape[1])), shape=shape)
-    metric = parameters["metric"]
-    given = {**parameters, "metric": "euclidean" if metric == "precomputed" else metric}
-    check_settings(given, points, labels)
+    check_seed(parameters["random_state"])  # not used: saving and loading draw no random numbers
+    plain = {"metric": "euclidean"} if parameters["metric"] == "precomputed" else {}
+    check_settings({**parameters, **plain, "random_state": 0}, points, labels)
 
 
 def _reference(
