@@ -33,12 +33,17 @@ FLAGS = {
 }
 RUNTIMES = {"address": "libasan.so", "thread": "libtsan.so"}
 
-#: The stages, and what runs all of them: fits, measures, matrices of more than 2**31 entries, and
-#: (in tests/neighbors) the approximate search above its threshold.
+#: The stages, and what runs all of them: new points placed and taken in, several label columns,
+#: numbers, trust, measures, matrices of more than 2**31 entries, and (in tests/neighbors) the
+#: approximate search above its threshold.
 TESTS = (
     "tests/neighbors",
     "tests/affinity",
     "tests/layout",
+    "tests/placing",
+    "tests/estimator/test_columns.py",
+    "tests/estimator/test_numbers.py",
+    "tests/estimator/test_trust.py",
     "tests/evaluate",
     "tests/test_large.py",
 )
@@ -97,11 +102,7 @@ def check(kind: str, tests: list[str], seconds: float) -> list[str]:
         start = time.monotonic()
         # Without random addresses: the thread sanitizer needs its own places.
         command = ["setarch", "-R", sys.executable, *arguments]
-        # The tests start processes that end at once, and looking for leaks takes seconds in each.
-        leaks = f"{environment['ASAN_OPTIONS']}:detect_leaks={int(name == 'attacker')}"
-        code = subprocess.run(
-            command, cwd=ROOT, env={**environment, "ASAN_OPTIONS": leaks}, check=False
-        ).returncode
+        code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
         print(f"{kind}: {name} took {time.monotonic() - start:.0f} s, exit code {code}", flush=True)
         if code != 0:
             wrong.append(f"{kind}: the {name} failed with exit code {code}")
@@ -149,7 +150,7 @@ def sanitized(kind: str, folder: Path) -> dict[str, str]:
     # An allocation that is too large raises a MemoryError, as it does without a sanitizer.
     shared = f"log_path={folder}/reports/report:allocator_may_return_null=1"
     options = {
-        "ASAN_OPTIONS": shared,
+        "ASAN_OPTIONS": f"{shared}:detect_leaks=1",
         "LSAN_OPTIONS": "exitcode=0",  # Python itself leaks; see own_leaks
         # Accesses by other libraries, which are not instrumented, prove nothing.
         "TSAN_OPTIONS": f"{shared}:ignore_noninstrumented_modules=1:die_after_fork=0",

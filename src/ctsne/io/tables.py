@@ -498,7 +498,7 @@ def _as_written(frame: Any, path: Path, labels: Collection[str]) -> dict[str, An
 def _exact(column: Any, parsed: NDArray[Any], label: bool) -> Any:
     """Return a column as whole numbers of any size or as text; None if the parsed one is exact."""
     pandas = load("pandas")
-    missing = pandas.isna(parsed) if len(parsed) == len(column) else True
+    missing = column.isna() | column.isin(_LIKE_MISSING) if len(parsed) == len(column) else True
     codes, texts = pandas.factorize(column.mask(missing))
     whole = all(map(_WHOLE.fullmatch, texts))
     if whole and parsed.dtype.kind == "f":
