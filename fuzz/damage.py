@@ -16,6 +16,7 @@ from damage_formats import hurt_npy_file, hurt_npz_file, hurt_parquet_file
 from damage_hdf5 import hurt_hdf5_file
 from damage_models import hurt_model_file
 from damage_text import Rng, hurt_bytes, hurt_json_file, hurt_text_file, pick
+from stores import hurt_store_file
 
 
 def damage(rng: Rng, path: Path, *, outside: Path, others: Sequence[bytes]) -> str:
@@ -45,6 +46,8 @@ def damage(rng: Rng, path: Path, *, outside: Path, others: Sequence[bytes]) -> s
 
 def _own_damage(path: Path) -> Callable[[Rng, Path, Path], str] | None:
     """Return the damage that knows the format of a file, if there is one."""
+    if path.name in ("zarr.json", ".zarray"):
+        return hurt_store_file
     if re.search(r"\.(csv|tsv|txt)(\.gz)?$", path.name):
         return hurt_text_file
     own: dict[str, Callable[[Rng, Path, Path], str]] = {

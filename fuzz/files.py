@@ -12,6 +12,7 @@ import contextlib
 import io
 import re
 import stat
+import tempfile
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -23,15 +24,29 @@ import numpy as np
 from damage import damage
 from damage_text import Rng, pick
 from harness import Finding, expect_typed
-from make_files import MAPS, QUICK, SWEEP, SWEPT, Specimen, make_specimens, write_files
+from label_files import LABEL, groups_of, random_labels, written_groups
+from make_files import (
+    MAPS,
+    QUICK,
+    SWEEP,
+    SWEPT,
+    N,
+    Specimen,
+    make_specimens,
+    run_command,
+    write_files,
+)
+from stores import read_store
 
 LIMIT = 20.0
 
 #: How often each role is attacked, in percent.
 SHARES = {
-    "data": 34,
-    "labels": 10,
-    "map": 24,
+    "data": 24,
+    "typed labels": 10,
+    "labels": 8,
+    "map": 20,
+    "store": 6,
     "sweep": 11,
     "model": 10,
     "placed": 2,
@@ -43,6 +58,7 @@ SHARES = {
 _ALSO = {
     "data": ["X holds values"],
     "labels": ["the label file"],
+    "store": ["the collection", "the array", "X", "partition"],
     "start": ["init"],
     "map": ["embedding holds values"],
     "model": ["cells.csv", "new.npy"],
@@ -105,7 +121,7 @@ def attack(rng: Rng, folder: Path) -> str | None:
     case, outside = folder / "case", folder / "outside"
     write_files(case, specimen.files)
     victim = specimen.hurt[0]
-    if role == "sweep" or rng.random() < 0.4:
+    if role in ("sweep", "store") or rng.random() < 0.4:
         victim = pick(rng, specimen.hurt)
     how = "undamaged"
     if rng.random() >= _UNDAMAGED:
@@ -261,6 +277,44 @@ def _read_data(rng: Rng, case: Path, specimen: Specimen) -> Todo:
     return partial(read_data, case / specimen.main, labels=labels, **more)
 
 
+def _keep_labels(rng: Rng, case: Path, specimen: Specimen) -> Todo:
+    """Write labels of any type, and read them from the file, and now and then from its map."""
+    from ctsne.io import read_data, read_map
+
+    X = np.random.default_rng(0).normal(size=(N, 4)).astype(np.float32)
+    path, kind, column = random_labels(rng, case, X)
+    mapped = kind != "missing" and rng.random() < 0.1
+    suffix = pick(rng, MAPS)
+
+    def read() -> Any:
+        name, found = expect_typed(lambda: read_data(path, labels=[LABEL]))
+        if name != "ok":
+            raise Finding(f"labels of type {kind} in {path.suffix} are refused\n{found}")
+        _check_kept(column, found.columns[LABEL], f"{kind} in {path.suffix}")
+        if mapped:
+            with tempfile.TemporaryDirectory() as folder:
+                output = Path(folder, f"new{suffix}")
+                run_command("embed", path, "--labels", LABEL, "-o", output, *QUICK)
+                again = read_map(output).columns[LABEL]
+            _check_kept(column, again, f"{kind} in {path.suffix}, in a map in {suffix}")
+        return found
+
+    return read
+
+
+def _check_kept(column: Any, found: Any, what: str) -> None:
+    """Report labels that were different and are not, or the other way round."""
+    before, after = written_groups(column), groups_of(found)
+    if before != after:
+        rows = [row for row in range(len(before)) if before[row] != after[row]][:3]
+        pairs = [(column.iloc[row], list(found)[row]) for row in rows]
+        raise Finding(f"labels are not kept: {what}\n{pairs}")
+
+
+def _read_store(rng: Rng, case: Path, specimen: Specimen) -> Todo:
+    return partial(read_store, case / specimen.main, specimen.files, rng)
+
+
 def _embed(rng: Rng, case: Path, specimen: Specimen) -> Todo:
     output = f"new{pick(rng, MAPS)}"
     if "h5ad" in specimen.main and rng.random() < 0.6:
@@ -414,7 +468,9 @@ def _cite(_: Rng, case: Path, specimen: Specimen) -> Todo:
 #: commands, which mostly repeat what a reader does.
 OPERATIONS: dict[str, dict[Callable[[Rng, Path, Specimen], Todo], int]] = {
     "data": {_read_data: 95, _embed: 4, _tl: 1},
+    "typed labels": {_read_data: 60, _keep_labels: 37, _embed: 3},
     "labels": {_read_labels: 96, _embed_labels: 4},
+    "store": {_read_store: 1},
     "map": {
         _read_map: 59,
         _read_record: 31,

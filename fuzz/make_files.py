@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +18,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from label_files import FORMATS, LABELS, make_labels, write_labels
+from stores import store_files
 
 from ctsne.cli.main import main
 
@@ -34,7 +37,7 @@ class Specimen:
     """A folder of valid files."""
 
     name: str
-    role: str  # data, labels, start, map, placed, sweep, saved sweep or model
+    role: str  # data, typed labels, labels, start, map, placed, sweep, saved sweep, model or store
     main: str  # the file or folder that an operation is given
     files: dict[str, bytes]  # by path relative to the folder
     hurt: tuple[str, ...]  # those that may be damaged, the usual victim first
@@ -45,6 +48,7 @@ def make_specimens(folder: Path) -> list[Specimen]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     made = [*_data(folder), *_labels(folder), *_maps(folder), *_sweeps(folder), *_models(folder)]
+    made += [*_typed_labels(folder), *_stores(folder)]
     start = _bytes(np.save, np.random.default_rng(1).normal(0, 1e-4, (N, 2)))
     cells = (folder / "cells.csv").read_bytes()
     beside = {"cells.csv": cells}
@@ -149,6 +153,20 @@ def _labels(folder: Path) -> Iterator[Specimen]:
     made["labels.npy"] = _bytes(np.save, table["batch"].fillna("").to_numpy(str))
     for name, content in made.items():
         yield Specimen(name, "labels", name, {name: content, **data}, (name,))
+
+
+def _typed_labels(folder: Path) -> Iterator[Specimen]:
+    """Yield data with a label column of every type in every format that holds it."""
+    X = np.load(folder / "cells.npy")
+    for kind, suffix in itertools.product(LABELS, FORMATS):
+        path = folder / f"{kind.replace(' ', '-')}{suffix}"
+        if write_labels(path, X, make_labels(np.random.default_rng(0), kind, N)):
+            yield _one(folder, path.name, path.read_bytes(), "typed labels")
+
+
+def _stores(folder: Path) -> Iterator[Specimen]:
+    for name, files in store_files(folder, np.load(folder / "cells.npy")):
+        yield Specimen(name, "store", name, files, tuple(files))
 
 
 def _maps(folder: Path) -> Iterator[Specimen]:

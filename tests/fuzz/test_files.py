@@ -57,7 +57,18 @@ def test_every_format_and_role_has_a_file(attacker: Any) -> None:
 
 @pytest.mark.parametrize(
     "role",
-    ["data", "labels", "map", "placed", "sweep", "saved sweep", "model", "start"],
+    [
+        "data",
+        "typed labels",
+        "labels",
+        "map",
+        "placed",
+        "sweep",
+        "saved sweep",
+        "model",
+        "store",
+        "start",
+    ],
 )
 def test_valid_files_pass(attacker: Any, role: str) -> None:
     files, case = attacker.files, attacker.folder / "case"
@@ -124,6 +135,42 @@ def test_planted_faults_are_found(
     with pytest.raises(attacker.Finding) as found:
         attacker.files.attack(np.random.default_rng(1), attacker.folder)
     assert found.value.kind == kind
+
+
+def test_labels_that_are_not_kept_are_found(attacker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ctsne import io
+
+    def read_data(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(columns={"batch": np.zeros(40)})
+
+    files, case = attacker.files, attacker.folder / "case"
+    files.write_files(case, {"x": b""})
+    monkeypatch.setattr(io, "read_data", read_data)
+    with pytest.raises(attacker.Finding, match="labels are not kept"):
+        files.run(files._keep_labels(np.random.default_rng(0), case, None), case, ["x"])
+
+
+def test_stores_read_without_their_chunks_are_found(
+    attacker: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, case = attacker.files, attacker.folder / "case"
+    specimen = _specimens(attacker, "store")[0]
+    files.write_files(case, specimen.files)
+    (case / specimen.hurt[-1]).unlink()
+    assert files.run(files._read_store(_Drawn(), case, specimen), case, [specimen.main]) != "ok"
+    monkeypatch.setattr("ctsne.distributed.collection.with_checked_stores", lambda array: array)
+    with pytest.raises(attacker.Finding, match="chunks that are not files"):
+        files.run(files._read_store(_Drawn(), case, specimen), case, [specimen.main])
+
+
+class _Drawn:
+    """Draws the largest share and the first choice."""
+
+    def random(self) -> float:
+        return 1.0
+
+    def integers(self, _: int) -> int:
+        return 0
 
 
 def test_a_map_of_tl_that_is_not_finite_is_found(
