@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from ctsne import ConditionalTSNE
 from ctsne.evaluate import mixing
 from ctsne.labels import Labels
+from ctsne.neighbors import search
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -29,6 +30,30 @@ METHODS = ["joint", "revised", "balanced", "original"]
 def fitted(labels: Any, data: Any = X, **parameters: Any) -> ConditionalTSNE:
     given = {"random_state": 0, "n_iter": 60, "perplexity": 12, **parameters}
     return ConditionalTSNE(**given).fit(data, labels=labels)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("parameters", [{}, {"align": "mutual"}, {"odds": 3}])
+def test_the_order_of_categories_does_not_change_a_map(
+    parameters: dict[str, Any], exact: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "EXACT_UP_TO", 1_000 if exact else 100)
+    replicate = np.arange(N) % 10  # of equal size, so that only a rule can order them
+    donor = np.where(RNG.random(N) < 0.2, None, DONOR)
+    frame, backwards = pd.DataFrame({"replicate": replicate, "donor": donor}), (*range(9, -1, -1),)
+    turned = frame.astype("category")
+    turned["replicate"] = turned["replicate"].cat.set_categories(backwards)
+    turned["donor"] = turned["donor"].cat.set_categories(["d2", "d3", "d1"])
+    for columns in (["replicate"], ["replicate", "donor"]):
+        maps, placed = [], []
+        for table in (frame, turned):
+            model = fitted(table[columns], n_iter=20, **parameters)
+            maps.append(model.embedding_)
+            placed.append(model.transform(X[:50], table[columns][:50]))
+        np.testing.assert_array_equal(*maps)
+        np.testing.assert_array_equal(*placed)
+        assert model.labels_ is not None  # which users see in their own order
+        assert model.labels_.columns[0].names == backwards
 
 
 @pytest.mark.parametrize("method", METHODS)

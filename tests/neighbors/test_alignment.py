@@ -83,6 +83,8 @@ def plain_mean(X: Floats, codes: Any) -> Floats:
 def plain_mutual(X: Floats, codes: Any) -> Floats:
     """Move groups of labels, which are single labels first; then nearest groups become one."""
     moved, groups = X.copy(), codes.copy()
+    _, first, place = np.unique(codes[codes >= 0], return_index=True, return_inverse=True)
+    groups[codes >= 0] = np.argsort(np.argsort(first))[place]  # of equals, the first in the rows
     while True:
         for _ in range(ROUNDS):
             pairs = pairs_of(moved, groups)

@@ -109,6 +109,15 @@ class Column:
         values = values if self.period is None else values % self.period
         return np.where(np.isnan(values), -1, np.searchsorted(edges, values)).astype(np.int32)
 
+    @cached_property
+    def appearance(self) -> NDArray[np.int64]:
+        """The place of each label in the order of first rows, which no container changes."""
+        if self.numbers is not None:  # groups have one order
+            return np.arange(self.n_labels)
+        first = np.full(self.n_labels + 1, self.n_points)  # the last is for missing labels
+        first[self.codes[::-1]] = np.arange(self.n_points)[::-1]
+        return np.argsort(np.argsort(first[:-1], kind="stable"))
+
     def take(self, rows: ArrayLike) -> Column:
         """Return the labels of some points; unused labels keep their codes."""
         from ctsne._core.checks import check_rows

@@ -119,7 +119,7 @@ def pair_weights(labels: Labels, betas: Sequence[ArrayLike]) -> PairWeights:
     """Return the weights of original ct-SNE: same label times alpha, different times beta."""
     columns = tuple(map(column_factor, labels.columns, betas))
     counts = labels.combined.counts
-    by_size = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    by_size = np.lexsort((labels.combined.appearance, -counts))[: np.count_nonzero(counts)]
     numbers = np.full(len(counts) + 1, -1)
     numbers[by_size] = np.arange(len(by_size))
     number = numbers[labels.combined.codes]
@@ -182,11 +182,9 @@ def _groups(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Group the points with labels in some columns by their labels in some of these."""
     points = np.flatnonzero((codes[:, labelled] >= 0).all(axis=1))
-    group = np.zeros(len(points), np.int64)
-    if len(same):
-        _, group = number_rows([codes[points, column] for column in same])
+    first, group = number_rows([codes[points, column] for column in same] or [0 * points])
     sizes = np.bincount(group)
-    by_size = np.argsort(-sizes, kind="stable")
+    by_size = np.lexsort((first, -sizes))
     rank = np.empty_like(by_size)
     rank[by_size] = np.arange(len(sizes))
     order = np.argsort(rank[group], kind="stable")

@@ -248,10 +248,11 @@ def alignment_sample(labels: Column, size: int | None = None) -> NDArray[np.int6
     if len(rows) <= size:
         return rows
     order = np.random.default_rng(0).permutation(rows)
-    by_label = order[np.argsort(labels.codes[order], kind="stable")]
-    codes = labels.codes[by_label]
+    by_label = np.argsort(labels.codes[order], kind="stable")
+    codes = labels.codes[order[by_label]]
     rank = np.arange(len(rows)) - np.searchsorted(codes, codes)  # within the label
-    return np.union1d(order[:size], by_label[rank < LABEL_SAMPLE][:size])
+    few = np.sort(by_label[rank < LABEL_SAMPLE])  # in an order that labels do not change
+    return np.union1d(order[:size], order[few[:size]])
 
 
 def commuting_share(
@@ -327,7 +328,7 @@ def _mutual_shifts(points: _Floats, labels: Column, n_jobs: int) -> _Floats:
     counterparts of three replicates and two others would otherwise all be replicates.
     """
     shifts = np.zeros((labels.n_labels, points.shape[1]))
-    group_of: NDArray[np.int64] | None = np.arange(labels.n_labels)
+    group_of: NDArray[np.int64] | None = labels.appearance
     while group_of is not None:
         codes = np.append(group_of, -1)[labels.codes].astype(np.int32)
         counts = np.bincount(codes[codes >= 0], minlength=group_of.max() + 1)

@@ -139,7 +139,8 @@ class _SearchByLabel:
         # Without labels all points have the same one.
         self.codes, self.counts = np.zeros(self.n, np.int32), np.array([self.n])
         if column is not None and column.n_labels:
-            self.codes, self.counts = column.codes, column.counts
+            self.codes = np.append(column.appearance, -1)[column.codes].astype(np.int32)
+            self.counts = column.counts[np.argsort(column.appearance)]
         self.lengths, self.patterns = lengths, patterns
         self.n_same = np.ascontiguousarray(lengths[:, 0])
         self.length = int(lengths[0].sum())
