@@ -35,12 +35,8 @@ def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     option(main, "INPUT", "file with the data")
     opt.add_labels(main)
-    text = "columns to colour it by, besides those factored out (default: the label to look for)"
-    opt.add_outputs(main, what="the map", color=f"--color COLUMN...  {text}")
-    text = "also keep the model, to place new points with ctsne transform: a .ctsne file, about "
-    option(main, "--model FILE", f"{text}as large as the features", dest="model_file")
-    text = "also say how far the place of each point can be believed"
-    option(main, "--trust", text)
+    opt.add_outputs(main, "embed-outputs")
+    opt.add_table(main, "embed-more", model={"dest": "model_file"})
     opt.add_data(parser, main)
     opt.add_messages(parser)
 

@@ -31,17 +31,9 @@ LISTED = definitions(_LISTED)
 
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
-    opt.option(main, "MAP", "file written by ctsne embed, or any .h5ad file with a map")
-    opt.option(main, "--data FILE", "data file, if it is no longer where embed read it")
-    opt.option(
-        main, "--labels COLUMN...", "labels that should be mixed (default: those factored out)"
-    )
-    opt.option(main, "--other COLUMN...", "labels that should be visible in the map")
-    sizes = "sizes of the neighbourhoods; larger values measure coarser structure"
-    opt.option(main, "-k --k N...", sizes, read=opt.whole, default=[NEIGHBORHOOD])
+    opt.add_table(main, "evaluate-map", k={"read": opt.whole, "default": [NEIGHBORHOOD]})
     opt.add_sample(main)
-    opt.option(main, "--standard", "add the measures of scib-metrics, next to t-SNE; needs --other")
-    opt.option(main, "-o --output FILE", "also write the table to a csv or tsv file")
+    opt.add_table(main, "evaluate-more")
     opt.add_force(main)
     opt.add_key(main, "h5ad: name of the map in obsm, such as umap")
     opt.add_jobs(main)

@@ -6,9 +6,11 @@ import argparse
 import contextlib
 import math
 import re
+import tomllib
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from ctsne._core.messages import closest
@@ -215,50 +217,11 @@ def _defaults(knob: str) -> str:
     return ", ".join(f"{method.default:g} for {method.name}" for method in users)
 
 
-_HELP = {
-    "mixing": "how far to mix the label, from 0 (not at all) to 1 (as random labels); larger "
-    "values keep fewer neighbours; finds the strength or beta that reaches it; with several "
-    "columns, donor=0.7 batch=0.5 sets it for each",
-    "strength": "for joint and balanced, instead of --mixing: from 0 (nothing factored out) to 1; "
-    f"larger values mix more and keep fewer neighbours (default: {_defaults('strength')}); A=0.5 "
-    "B=1 sets it for labels A and B, or for columns A and B if there are several",
-    "method": "joint, revised (the paper's), balanced, original, or tsne, which ignores labels",
-    "beta": "for revised and original, instead of --mixing: from 1 (nothing factored out) down to "
-    f"1e-30; smaller values mix more (default: {_defaults('beta')}); A=1e-8 B=1e-2 sets it for "
-    "labels A and B",
-    "align": "how to compare points with different labels: none, in the data as given; mutual, "
-    "after shifting each label towards its counterparts; local, with shifts that vary from place "
-    "to place; mean, after removing label means; auto, the best of the last three (default: "
-    f"{METHODS[DEFAULT_METHOD].align} for {DEFAULT_METHOD}, none for other methods)",
-    "perplexity": "roughly the number of neighbours that count for each point; larger values show "
-    "coarser structure and take longer",
-    "random_state": "for --init random; pca has no seed",
-    "n_jobs": "number of threads, -1 for all; does not change the map",
-    "n_components": "dimensions of the map: 1, 2 or 3",
-    "pca": "principal components to reduce the features to; more keep more detail and more noise; "
-    "auto is 50 if there are more than 50 features, none keeps the features as they are",
-    "bandwidth": "for revised: apply the perplexity to similarities after conditioning, r, or "
-    "before, p",
-    "odds": "also condition the map: points with the same label repel each other X times as "
-    "strongly as others, from 1 (off) up; larger values mix more; works with every method, and "
-    "per label as A=3 B=10",
-    "beta_low": "the same in the paper's terms: weight of pairs with different labels, from 1 "
-    "(off) down; smaller values mix more",
-    "numbers_period": "period of --numbers that are circular, such as 24 for hours, or hour=24 "
-    "for one of several",
-    "metric": "euclidean, cosine, or precomputed if INPUT holds distances",
-    "recall": "share of the true neighbours to find; larger values take longer; the search is "
-    "approximate above 30,000 points, 1 makes it exact",
-    "init": "initial positions: pca, random, spectral, or a .npy file",
-    "n_iter": "total number of iterations; more take longer and let the map settle",
-    "early_exaggeration": "factor on the attraction in the first iterations; larger values pull "
-    "clusters together earlier",
-    "early_exaggeration_iter": "number of these first iterations; more give clusters time to form",
-    "exaggeration": "factor on the attraction afterwards; larger values make clusters tighter",
-    "learning_rate": "step size; larger steps are faster and less stable; auto sets it from the "
-    "number of points",
-    "dof": "degrees of freedom of the map's kernel; larger values separate clusters less, values "
-    "below 1 show finer ones",
+_TEXTS = tomllib.loads(resources.files("ctsne.cli").joinpath("options.toml").read_text("utf-8"))
+_WORDS = {
+    "strengths": _defaults("strength"),
+    "betas": _defaults("beta"),
+    "alignment": f"{METHODS[DEFAULT_METHOD].align} for {DEFAULT_METHOD}",
 }
 
 
@@ -284,16 +247,16 @@ def option(
     )
 
 
+def add_table(group: Any, table: str, words: Mapping[str, Any] | None = None, **how: Any) -> None:
+    """Add the options of a table of options.toml; ``how`` says how some are read, by name."""
+    for spec, text in _TEXTS[table].items():
+        name = spec.partition("--")[2].split(" ")[0].replace("-", "_")
+        option(group, spec, text.format(**(words or {})), **how.get(name, {}))
+
+
 def add_labels(group: Any) -> None:
     """Add the labels and numbers to factor out, and the label to look for."""
-    text = "known label to factor out, or up to three of them, each with a strength of its own"
-    option(group, "--labels COLUMN...", text)
-    text = "numbers to factor out, such as age or depth; with --labels at most three columns"
-    option(group, "--numbers COLUMN...", text)
-    text = "treat several --labels as one: each combination of their values is a label"
-    option(group, "--combine", text)
-    text = "labels you hope to see; measured, not used as features; the first decides what is pure"
-    option(group, "--other COLUMN...", text)
+    add_table(group, "labels")
 
 
 def add_force(group: Any) -> None:
@@ -301,14 +264,11 @@ def add_force(group: Any) -> None:
     option(group, "--force", "replace outputs even if ctsne did not write them")
 
 
-def add_outputs(group: Any, *, what: str, color: str, page: bool = True) -> None:
+def add_outputs(group: Any, table: str) -> None:
     """Add the files that hold a map or show it."""
     option(group, "-o --output OUTPUT", "file to write", required=True)
     add_force(group)
-    option(group, "--plot FILE", f"also draw {what} (png, pdf or svg)")
-    if page:
-        option(group, "--page FILE", f"also write an interactive page of {what} (html)")
-    option(group, *color.split("  "))
+    add_table(group, table)
     add_key(group, "prefix of new columns; h5ad: map in obsm[X_KEY]")
 
 
@@ -319,31 +279,21 @@ def add_data(parser: Parser, main: Any, *, leave_out: Iterable[str] = ()) -> Non
     for each in PARAMETERS:
         if each.name not in leave_out:
             group = main if each in _MAIN else advanced
-            option(group, each.spec, _HELP[each.name], read=each.read, default=each.default)
+            text = _TEXTS["parameters"][each.name].format(**_WORDS)
+            option(group, each.spec, text, read=each.read, default=each.default)
 
 
 def add_reading(parser: Parser, *, of_model: bool = False) -> None:
     """Add how to read INPUT: the data of a map, or new points for the map of a model."""
-    group = parser.add_argument_group("reading INPUT")
-    chosen = "all numeric columns that are not named otherwise"
-    part = "X_pca, else the highly variable genes of X, else X"
-    aligned = "such as X_pca_harmony; replaces --align"
-    if of_model:
-        chosen, part = "those of the model, by name", "as for the model"
-        aligned = "if the model was made with one (default: the same key)"
-    texts = {
-        "--features NAME...": "columns to embed, by name or pattern such as "
-        f'"PC*" (default: {chosen})',
-        "--index COLUMN": "column with the names of the points; not used as a feature",
-        "--label-file FILE": "table with the labels, if INPUT does not have them; matched by the "
-        "names of the points if it has them, else in the order of INPUT",
-        "--use-rep KEY": f"h5ad: key in obsm, or X (default: {part})",
-        "--layer KEY": "h5ad: layer to use instead",
-        "--align-rep KEY": "h5ad: representation in obsm in which to compare points with "
-        f"different labels, {aligned}",
+    words = {
+        "chosen": "all numeric columns that are not named otherwise",
+        "part": "X_pca, else the highly variable genes of X, else X",
+        "aligned": "such as X_pca_harmony; replaces --align",
     }
-    for spec, help in texts.items():
-        option(group, spec, help)
+    if of_model:
+        words = {"chosen": "those of the model, by name", "part": "as for the model"}
+        words["aligned"] = "if the model was made with one (default: the same key)"
+    add_table(parser.add_argument_group("reading INPUT"), "reading", words)
 
 
 def add_jobs(group: Any) -> None:

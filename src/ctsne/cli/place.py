@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.main import Parser
-from ctsne.cli.options import option
 from ctsne.cli.transform import check_order, far_lines, reported_here, usual_labels, usual_part
 
 if TYPE_CHECKING:
@@ -21,14 +20,7 @@ HELP = "place the points of many files in the map of a model, on a cluster"
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     main.add_argument("model", metavar="MODEL", help="file with the model")
-    option(main, "FILE...", "files with the points, or patterns in quotes")
-    option(main, "-o --output FOLDER", "folder to write to, made if needed", required=True)
-    text = "label columns, one for each that the model factored out (default: those of the same "
-    option(main, "--labels COLUMN...", f"{text}names, if the first file has them)")
-    text = "h5ad: key in obsm, or X (default: that of the model, else as for ctsne embed)"
-    option(main, "--use-rep KEY", text)
-    text = "Dask scheduler, such as tcp://10.0.0.1:8786, whose workers see the files and FOLDER"
-    option(main, "--scheduler ADDRESS", text)
+    opt.add_table(main, "place", output={"required": True})
     opt.add_messages(parser)
 
 

@@ -47,22 +47,17 @@ def add_options(parser: Parser, main: Any) -> None:
 
 def add_sweep_options(parser: Parser, main: Any) -> None:
     """Add the options that say which maps to make."""
-    text, methods = "joint, revised, balanced or original, in addition to t-SNE", one_of(*METHODS)
-    option(main, "--methods NAME...", text, read=methods, default=list(SWEPT_METHODS))
-    text = "for joint and balanced, from 0 to 1 (default: .2 .4 .6 .8 1); with several columns "
-    text += "donor=.3,.6 batch=.5,1 tries all combinations"
-    option(main, "--strengths T...", text, read=per_column)
-    text = "for revised and original, from 1 down (default: from 1 to 1e-20 for revised, to 1e-4 "
-    option(main, "--betas B...", f"{text}for original); likewise", read=per_column)
-    text = "mixing that the suggested map should reach, from 0 to 1; larger values suggest "
-    text += "stronger settings; with several columns for all, or donor=0.7 batch=0.5"
-    option(main, "--mixing SHARE...", text, read=per_label, default=SUGGESTED_MIXING)
-    text = "features to colour the page by, by name or pattern, such as genes; h5ad: of X or "
-    option(main, "--show NAME...", f"{text}--layer, else of raw")
-    option(main, "--all-points", f"use all points, not only a random sample of {SWEPT_POINTS:,}")
+    opt.add_table(
+        main,
+        "sweep",
+        {"points": f"{SWEPT_POINTS:,}"},
+        methods={"read": one_of(*METHODS), "default": list(SWEPT_METHODS)},
+        strengths={"read": per_column},
+        betas={"read": per_column},
+        mixing={"read": per_label, "default": SUGGESTED_MIXING},
+    )
     measures = parser.add_argument_group("measures")
-    text = "size of neighbourhoods; larger values measure coarser structure"
-    option(measures, "-k --k N", f"{text} (default: {NEIGHBORHOOD})", read=whole)
+    opt.add_table(measures, "measures", {"k": NEIGHBORHOOD}, k={"read": whole})
     opt.add_sample(measures)
     opt.add_data(parser, main, leave_out=SWEPT)
 

@@ -20,7 +20,7 @@ from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.files import Outputs
 from ctsne.cli.main import Parser, spell_command
-from ctsne.cli.options import number, option, settings_of
+from ctsne.cli.options import settings_of
 from ctsne.cli.plot import save_picture, use_agg
 from ctsne.labels import JOINT, Column, encode_column
 
@@ -37,14 +37,9 @@ HELP = "place new points in the map of a model"
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     main.add_argument("model", metavar="MODEL", help="file with the model")
-    option(main, "INPUT", "file with the new points")
-    text = "label columns of INPUT, one for each that the model factored out (default: those of "
-    option(main, "--labels COLUMN...", f"{text}the same names, if INPUT has them)")
-    color = "--color COLUMN  column to colour them by (default: the label)"
-    opt.add_outputs(main, what="the points above the reference", color=color, page=False)
-    text = "roughly the number of neighbours that count for each point; larger values place points "
-    text += "by more of them (default: half of the model's, at most 15)"
-    option(main, "--perplexity U", text, read=number)
+    opt.add_table(main, "transform-input")
+    opt.add_outputs(main, "transform-outputs")
+    opt.add_table(main, "transform-more", perplexity={"read": opt.number})
     opt.add_jobs(main)
     opt.add_reading(parser, of_model=True)
     opt.add_messages(parser)
