@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log10
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.vocabulary import JOINT_LENGTH
+from ctsne._core.vocabulary import JOINT_LENGTH, read_table
 
 # The stages are imported where they are called: help texts need this table, but no numerics.
 if TYPE_CHECKING:
@@ -26,19 +26,20 @@ if TYPE_CHECKING:
 class Method:
     """One method. Its callables read the settings of a fit (:class:`ctsne.settings.Settings`)."""
 
+    # Facts of methods.toml, which explains them.
     name: str
-    title: str  # the name in texts
-    color: str  # in figures and on the page
-    knob: str | None  # the parameter that sets how strongly it conditions
+    title: str
+    color: str
+    knob: str | None = None
     default: float
-    grid: tuple[float, ...]  # values of the knob for a sweep, the weakest first
-    short_grid: tuple[float, ...]  # fewer of them, for a first look at several methods
-    splits_neighbors: bool  # searches a list of neighbours per pattern of labels that differ
-    align: str = "none"  # how points with other labels are aligned by default
+    grid: Sequence[float]
+    short_grid: Sequence[float]
+    splits_neighbors: bool
+    align: str = "none"
+    uses: Sequence[str] = ()
     # Neighbours that are searched, and that get a similarity, in units of the perplexity.
     list_length: float = 3
     row_length: float = 3
-    uses: tuple[str, ...] = ()  # parameters that some other methods ignore, apart from the knob
     # Wanted lengths of the lists, from settings and the patterns of the lists.
     lengths: Callable[[Settings, tuple[int, ...]], NDArray[np.int64]]
     affinities: Callable[[Neighbors, Settings], Affinities]
@@ -105,90 +106,30 @@ def _joint_beta_low(settings: Settings) -> PerLabel:
     return beta_from_odds(settings.labels, [joint_odds(strengths) for strengths in settings.knob])
 
 
-_STRENGTHS = tuple(round(0.1 * step, 1) for step in range(11))
-# Small values change little; they matter only where labels lie far apart.
-_BETAS = (
-    *(1, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8),
-    *(1e-10, 1e-13, 1e-16, 1e-20, 1e-30),
-)
-
-_TABLE = (
-    Method(
-        name="joint",
-        title="joint",
-        color="#D9432F",
-        knob="strength",
-        default=0.7,
-        grid=_STRENGTHS,
-        short_grid=_STRENGTHS[::2],
-        splits_neighbors=True,
-        align="local",
-        list_length=2 * JOINT_LENGTH,
-        row_length=JOINT_LENGTH,
-        uses=("align",),
-        lengths=_joint_lengths,
-        affinities=_by_strength,
-        beta_low=_joint_beta_low,
-    ),
-    Method(
-        name="revised",
-        title="revised",
-        color="#2277EE",
-        knob="beta",
-        default=1e-4,
-        grid=_BETAS,
-        short_grid=(1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-12, 1e-20),
-        splits_neighbors=True,
-        uses=("align", "bandwidth"),
-        lengths=_paper_lengths,
-        affinities=_revised,
-    ),
-    Method(
-        name="balanced",
-        title="balanced",
-        color="#008844",
-        knob="strength",
-        default=1.0,
-        grid=_STRENGTHS,
-        short_grid=_STRENGTHS[::2],
-        splits_neighbors=True,
-        uses=("align",),
-        lengths=_balanced_lengths,
-        affinities=_by_strength,
-    ),
-    Method(
-        name="original",
-        title="original",
-        color="#BB44BB",
-        knob="beta",
-        default=0.1,
-        grid=(1, 0.8, 0.6, 0.4, 0.3, 0.2, 0.1, 0.06, 0.03, 1e-2, 1e-3, 1e-4, 1e-8),
-        short_grid=(1, 0.6, 0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4),
-        splits_neighbors=False,
-        lengths=_paper_lengths,
-        affinities=_plain,
-        beta_low=attrgetter("knob"),
-    ),
-    Method(
-        name="tsne",
-        title="t-SNE",
-        color="#888888",
-        knob=None,
-        default=1.0,
-        grid=(1.0,),
-        short_grid=(1.0,),
-        splits_neighbors=False,
-        lengths=_paper_lengths,
-        affinities=_plain,
-    ),
-)
-METHODS = {method.name: method for method in _TABLE}
+# The functions of each method, and lengths that are not those of most.
+_STAGES: dict[str, dict[str, Any]] = {
+    "joint": {
+        "list_length": 2 * JOINT_LENGTH,
+        "row_length": JOINT_LENGTH,
+        "lengths": _joint_lengths,
+        "affinities": _by_strength,
+        "beta_low": _joint_beta_low,
+    },
+    "revised": {"lengths": _paper_lengths, "affinities": _revised},
+    "balanced": {"lengths": _balanced_lengths, "affinities": _by_strength},
+    "original": {"lengths": _paper_lengths, "affinities": _plain, "beta_low": attrgetter("knob")},
+    "tsne": {"lengths": _paper_lengths, "affinities": _plain},
+}
+METHODS = {
+    name: Method(name=name, **{**facts, **_STAGES[name]})
+    for name, facts in read_table("ctsne", "methods.toml").items()
+}
 DEFAULT_METHOD = "joint"
 # The methods that a sweep compares with t-SNE by default.
 SWEPT_METHODS = (DEFAULT_METHOD, "revised")
 KNOBS = ("strength", "beta")
 # Parameters that only some methods use.
-_SELECTIVE = {name for method in _TABLE for name in method.uses} | set(KNOBS)
+_SELECTIVE = {name for method in METHODS.values() for name in method.uses} | set(KNOBS)
 
 
 def is_used(name: str, parameters: Mapping[str, Any]) -> bool:
@@ -209,7 +150,7 @@ def align_value(given: Mapping[str, Any]) -> Any:
 
 def users_of(name: str) -> list[str]:
     """Return the methods that use a parameter which others ignore."""
-    return [each.name for each in _TABLE if name == each.knob or name in each.uses]
+    return [each.name for each in METHODS.values() if name == each.knob or name in each.uses]
 
 
 def swept_grid(*names: str, short: bool = False) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
 
 STARTS = ("pca", "random", "spectral")
 # Metrics between rows of features, and with given distances.
@@ -47,8 +48,13 @@ class Measure:
     better: int = 1  # if larger is better; -1 if smaller is, 0 if neither
 
 
-_TABLE = resources.files("ctsne._core").joinpath("measures.toml").read_text("utf-8")
-MEASURES = {name: Measure(**facts) for name, facts in tomllib.loads(_TABLE).items()}
+def read_table(package: str, name: str) -> dict[str, Any]:
+    """Return a table that a package keeps beside its modules, in TOML."""
+    return tomllib.loads(resources.files(package).joinpath(name).read_text("utf-8"))
+
+
+_TABLE = read_table("ctsne._core", "measures.toml")
+MEASURES = {name: Measure(**facts) for name, facts in _TABLE.items()}
 # The measures to choose a map by.
 CHOSEN_BY = ("mixing", "adjusted_rnx", "other_mixing")
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-import tomllib
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ctsne._core.vocabulary import NO_EFFECT
+from ctsne._core.vocabulary import NO_EFFECT, read_table
 from ctsne.cli.console import Console
 from ctsne.cli.main import Parser
 from ctsne.cli.options import add_key, add_messages, option
@@ -32,9 +30,9 @@ class Reference(NamedTuple):
     bibtex: str
 
 
-_TABLE = resources.files("ctsne.cli").joinpath("references.toml").read_text("utf-8")
-_WORKS = {name: Reference(**facts) for name, facts in tomllib.loads(_TABLE).items()}
-REVISED, ORIGINAL, TSNE, _SOFTWARE = _WORKS.values()
+_TABLE = read_table("ctsne.cli", "references.toml")
+_WORDS = _TABLE.pop("words")
+REVISED, ORIGINAL, TSNE, _SOFTWARE = (Reference(**facts) for facts in _TABLE.values())
 
 
 def software(number: str) -> Reference:
@@ -71,26 +69,6 @@ def run(options: Namespace, console: Console) -> None:
     console.result(entries if options.bibtex else "\n\n".join(map(wrapper.fill, parts)), content)
 
 
-# ---- the paragraph -------------------------------------------------------------------------------
-
-# What each method conditions on the label.
-_CONDITIONED = {
-    "joint": "both the similarities of the data and the repulsion in the map",
-    "revised": "the similarities of the data",
-    "balanced": "the share of other labels in the similarities of the data",
-    "original": "the similarities of the map",
-}
-_ALIGNED = {
-    "mutual": "after each label was shifted towards its mutual nearest neighbours in other labels",
-    "local": "after each point was shifted like the mutual nearest neighbours around it",
-    "mean": "after the mean of each label was removed",
-    "array": 'in the representation "{}"',
-}
-_STARTS = {
-    "pca": "the leading principal components",
-    "spectral": "a spectral embedding",
-    "random": "random positions",
-}
 _VERSIONS = ("ctsne", "python", "numpy", "scipy", "scikit-learn")
 # Parameters that have a sentence of their own, or no effect on a result.
 _TOLD = (
@@ -155,7 +133,7 @@ def _fitted(record: Record, source: Path, n: int) -> tuple[list[Reference], list
         sentences.append(f"The features were {features}{done}.")
     recall = record.results.get("recall", 1)
     search = "exactly" if recall == 1 else f"with a recall of {_text(recall)}"
-    start = _STARTS.get(texts["init"], "given positions [describe them]")
+    start = _WORDS["starts"].get(texts["init"], "given positions [describe them]")
     seed = f" (seed {texts['random_state']})" if texts["init"] == "random" else ""
     sentences += [
         f"Distances were {texts['metric']} and the perplexity was {texts['perplexity']}; nearest "
@@ -184,15 +162,16 @@ def _conditioning(record: Record, settings: Mapping[str, Any]) -> Iterator[str]:
     value = "" if knob is None else f" ({method.knob} {_text(knob)}{scale})"
     yield (
         f"The known {what} factored out with the method {method.name}, which conditions "
-        f"{_CONDITIONED[method.name]} on the label{value}."
+        f"{_WORDS['conditioned'][method.name]} on the label{value}."
     )
     if settings["mixing"] is not None:
         target = _text(settings["mixing"])
         yield f"The {method.knob} was found by a search for {target} of random mixing."
     rep = _cut(record.options.get("align_rep", "[describe it]"))
     found = str(record.results.get("alignment"))
-    if found in _ALIGNED and is_used("align", settings):
-        yield f"Points with different labels were compared {_ALIGNED[found].format(rep)}."
+    aligned = _WORDS["aligned"].get(found)
+    if aligned is not None and is_used("align", settings):
+        yield f"Points with different labels were compared {aligned.format(rep)}."
 
 
 def _text(value: Any) -> str:

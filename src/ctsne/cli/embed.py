@@ -56,8 +56,6 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
     outputs = check_outputs(options)
     if outputs.page is not None and options.dimensions > 2:
         raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
-    if options.color and outputs.picture is None:
-        raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     if not options.labels and options.method != "tsne":
         raise ValueError(missing_labels(options, ", or add --method tsne"))
     with outputs.interruptible():

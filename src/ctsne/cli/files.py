@@ -29,9 +29,6 @@ _READ = ("input", "label_file", "init", "data", "model")
 _READING = ("label_file", "use_rep", "layer", "features", "index")
 
 
-# ---- outputs -------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Outputs:
     """The files that a command writes: a map, and perhaps a model, a picture and a page."""
@@ -106,6 +103,8 @@ def check_outputs(options: Namespace) -> Outputs:
     )
     into_h5ad = io.suffix_of(target) == ".h5ad"
     check_replaced(list(filter(None, vars(outputs).values())), options, into_input=into_h5ad)
+    if options.color is not None and outputs.picture is None:
+        raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     return outputs
 
 
@@ -146,9 +145,6 @@ def check_target(target: Path, dataset: Dataset, key: str) -> None:
     source = dataset.source
     if io.suffix_of(target) == ".h5ad" and source.kind == "obsm" and source.key in map_keys(key):
         raise ValueError(f"the map would overwrite its input, {source.place}; use another --key")
-
-
-# ---- data ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,9 +327,6 @@ def _about_missing(labels: Column, name: str) -> str:
 def model_columns(model: Any) -> dict[str, Column]:
     """Return the label columns of a model by name."""
     return {} if model.labels_ is None else model.labels_.by_name
-
-
-# ---- records -------------------------------------------------------------------------------------
 
 
 def make_record(

@@ -227,9 +227,6 @@ def _values(labels: Column) -> str:
     return f"{labels.n_labels}: {', '.join(some + more)}"
 
 
-# ---- columns that could be labels ----------------------------------------------------------------
-
-
 def label_to_see(names: Sequence[str]) -> str | None:
     """Return the column that one probably looks for."""
     return next((name for name in names if kind_of(name) == "analysis"), None)

@@ -6,13 +6,12 @@ import argparse
 import contextlib
 import math
 import re
-import tomllib
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from ctsne._core import vocabulary
 from ctsne._core.messages import closest
 from ctsne._core.vocabulary import ALIGN_CHOICES, BANDWIDTHS, MEASURED_POINTS, METRICS, STARTS
 from ctsne.methods import DEFAULT_METHOD, METHODS, is_used, users_of
@@ -34,11 +33,8 @@ def suggested(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
-# ---- values --------------------------------------------------------------------------------------
-
-
 def _reader(kind: type, words: str, fits: Callable[[Any], bool]) -> Any:
-    """Return a reader of numbers that fit."""
+    """Return a reader of values that fit."""
 
     def value(text: str) -> Any:
         with contextlib.suppress(ValueError):
@@ -52,14 +48,8 @@ def _reader(kind: type, words: str, fits: Callable[[Any], bool]) -> Any:
 number = _reader(float, "a number", math.isfinite)
 whole = _reader(int, "a whole number", lambda _: True)
 seed = _reader(int, f"a whole number from 0 to {2**32 - 1}", lambda x: 0 <= x < 2**32)
+npy = _reader(str, "a .npy file", lambda text: text.endswith(".npy"))
 jobs = _reader(int, "a number of threads from 1 up, or -1 for all", lambda x: x == -1 or x > 0)
-
-
-def npy(text: str) -> str:
-    """Read the name of a .npy file."""
-    if not text.endswith(".npy"):
-        raise ArgumentTypeError(f"must be a .npy file, got {text!r}")
-    return text
 
 
 def one_of(*words: str, read: Callable[[str], Any] | None = None, or_: str = "") -> Any:
@@ -155,9 +145,6 @@ def check_value(action: argparse.Action, value: Any) -> Any:
     return values if action.nargs == "+" else values[0]
 
 
-# ---- parameters of the estimator -----------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Parameter:
     """A parameter of the estimator as an option; only the seed has a different default."""
@@ -217,15 +204,12 @@ def _defaults(knob: str) -> str:
     return ", ".join(f"{method.default:g} for {method.name}" for method in users)
 
 
-_TEXTS = tomllib.loads(resources.files("ctsne.cli").joinpath("options.toml").read_text("utf-8"))
+_TEXTS = vocabulary.read_table("ctsne.cli", "options.toml")
 _WORDS = {
     "strengths": _defaults("strength"),
     "betas": _defaults("beta"),
     "alignment": f"{METHODS[DEFAULT_METHOD].align} for {DEFAULT_METHOD}",
 }
-
-
-# ---- options that several commands share ---------------------------------------------------------
 
 
 def option(
@@ -321,9 +305,6 @@ def add_messages(parser: Parser, *, json: bool = True) -> None:
     option(loud, "-q --quiet", "print only errors and the result")
     option(loud, "--verbose", "report every stage, memory and loss")
     group.add_argument("-h", "--help", action="help", help="show this help and exit")
-
-
-# ---- options and the estimator -------------------------------------------------------------------
 
 
 def check_knobs(options: argparse.Namespace) -> None:

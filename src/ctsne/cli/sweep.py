@@ -233,9 +233,6 @@ def embed_command(swept: SweptMap, file: str, settings: Mapping[str, Any]) -> st
     return spell_command(["embed", file], values, always=always)
 
 
-# ---- sweep folders -------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class SweepFolder:
     """A finished sweep with its columns, row names and settings."""

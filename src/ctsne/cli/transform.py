@@ -53,8 +53,6 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
     from ctsne.storage.record import Input, record_of, relative_path
 
     outputs = files.check_outputs(options)
-    if options.color is not None and outputs.picture is None:
-        raise ValueError("--color needs a picture: add --plot FILE, such as --plot map.png")
     check_order(options.model, options.input)
     source = check_model_input(options.model)
     with outputs.interruptible():
@@ -109,9 +107,6 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
 
 
 run = make
-
-
-# ---- new points as a model takes them ------------------------------------------------------------
 
 
 def check_order(model: str, *inputs: str) -> None:
@@ -213,9 +208,6 @@ def _place(model: ConditionalTSNE, X: Any, labels: Any, console: Console, **more
     bar = Progress(1, "placing", shown=shown, every=None, then="then writing", kept=False)
     with contextlib.closing(bar):
         return place_in(model, X, labels, after_part=bar.inside, **more)
-
-
-# ---- results -------------------------------------------------------------------------------------
 
 
 def _draw(
