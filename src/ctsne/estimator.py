@@ -19,19 +19,17 @@ from ctsne._core.messages import warn
 from ctsne._core.progress import Report
 from ctsne.evaluate.trust import trust_of
 from ctsne.fit.advice import Advice, advise
-from ctsne.fit.fit import Fit
+from ctsne.fit.fit import Fit, StageLog
 from ctsne.fit.memory import check_memory, explained_memory
-from ctsne.fit.progress import StageLog
 from ctsne.fit.summary import fitted_html, with_page
 from ctsne.labels import Labels, add_numbers, encode_labels
 from ctsne.labels.columns import given_columns
 from ctsne.layout import Layout
 from ctsne.methods import is_used
 from ctsne.placing import place as placing
-from ctsne.placing.build import LazyReference, source_of
 from ctsne.placing.extend import moved_distance, start_extended
 from ctsne.placing.place import Placement
-from ctsne.placing.reference import Reference
+from ctsne.placing.reference import LazyReference, Reference, source_of
 from ctsne.placing.request import Request, check_request
 from ctsne.settings import Parameters, check_settings, knob_by_column
 from ctsne.storage.model import read_model, write_model

@@ -20,7 +20,7 @@ from ctsne.evaluate import mixing
 from ctsne.labels import encode_labels
 from ctsne.placing import place as placing
 from ctsne.placing import reference
-from ctsne.placing.build import LazyReference
+from ctsne.placing.reference import LazyReference
 
 # New labels of the tests are made up, so that some of their points are far from the others.
 pytestmark = pytest.mark.filterwarnings("ignore:.*new points have no neighbour:UserWarning")

@@ -1,23 +1,87 @@
-"""One map: find the levels for a mixing, run the three stages, correct a map that missed it."""
+"""One map, with log lines and bars: find the levels for a mixing, run the stages, correct it."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
+import time
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ctsne._core.checks import check_count
 from ctsne._core.messages import CounterpartsWarning, value_text, warn
+from ctsne._core.progress import Progress, output_stream
 from ctsne.affinity import Affinities
 from ctsne.fit import pipeline
 from ctsne.fit.mixing import MixingSearch, measured_mixing, why_missed
-from ctsne.fit.progress import StageLog
 from ctsne.fit.steps import Floats, Trial
 from ctsne.labels import Labels
 from ctsne.layout import Layout
-from ctsne.neighbors import Neighbors
+from ctsne.layout.descent import check_callback
 from ctsne.settings import Settings
+
+_log = logging.getLogger("ctsne")
+
+# Seconds between lines of progress in a log file, where lines cannot be redrawn.
+_LOGGED_EVERY = 30.0
+# What follows a map usually takes this share of its time: its loss, measures, writing it.
+_AFTERWARDS = 0.1
+
+
+class StageLog:
+    """Run and report the stages of a fit, as the estimator's parameters ask for.
+
+    Messages go to the logger ``ctsne`` if it passes them on, else to the terminal or the notebook.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        verbose, self._callback = given["verbose"], given["callback"]
+        as_number = int(verbose) if isinstance(verbose, bool) else verbose
+        self._verbose = check_count(as_number, "verbose", low=0)
+        check_callback(self._callback)
+        self._every = check_count(given["callback_every"], "callback_every", low=1)
+        self._last = time.perf_counter()
+
+    @property
+    def watched(self) -> bool:
+        """Whether something is to be reported of every map from its first iteration on."""
+        return self._callback is not None or self._verbose > 1
+
+    def stage(self, name: str, text: str) -> None:
+        """Report that a stage is done, with the seconds it took; log records name it."""
+        now = time.perf_counter()
+        if self._verbose:
+            self.write(f"{name}: {text} ({now - self._last:.2f} s)", stage=name)
+        self._last = now
+
+    def bar(self, total: int, name: str, **more: Any) -> Progress:
+        """Return a bar for some work; it stays hidden where the loss is logged."""
+        return Progress(total, name, shown=self._verbose == 1, every=_LOGGED_EVERY, **more)
+
+    def run(
+        self, layout: Layout, n_iter: int, name: str = "iterations", *, later: float = 0.0
+    ) -> bool:
+        """Run some iterations, ``later`` may follow; return whether they were stopped early."""
+        told = self._called if self._verbose > 1 else self._callback
+        with contextlib.closing(self.bar(n_iter, name, later=later + _AFTERWARDS * n_iter)) as bar:
+            every, step = self._every, bar.step
+            return layout.run(n_iter, callback=told, callback_every=every, after_step=step)
+
+    def _called(self, iteration: int, loss: float, embedding: NDArray[np.float32]) -> object:
+        self.write(f"iteration {iteration}: KL divergence {loss:.4f}")
+        return self._callback and self._callback(iteration, loss, embedding)
+
+    def write(self, message: str, *, stage: str = "") -> None:
+        """Log a message, or print it if nobody listens to the log."""
+        if _log.isEnabledFor(logging.INFO) and _log.hasHandlers():
+            _log.info(message, extra={"stage": stage})
+        else:
+            print(message, file=output_stream(), flush=True)
 
 
 class Fit:
@@ -73,7 +137,9 @@ class Fit:
         aligned = self._lists.align(settings)
         if aligned.name != "none":
             self._log.stage("alignment", aligned.name)
-        neighbors = self._find_neighbors()
+        bar = self._log.bar(1, "neighbours", then="then the map", kept=False)
+        with contextlib.closing(bar):
+            neighbors = self._lists.search(settings, bar.inside)
         found = "all" if neighbors.recall == 1 else f"{neighbors.recall:.1%}"
         n, k = neighbors.indices.shape
         self._log.stage("neighbours", f"{k} for each of {n} points, {found} of the true ones")
@@ -98,11 +164,6 @@ class Fit:
         if self._search is None:
             del self._lists
         self.layout = pipeline.layout_of(self.affinities.matrix, self._features, settings)
-
-    def _find_neighbors(self) -> Neighbors:
-        bar = self._log.bar(1, "neighbours", then="then the map", kept=False)
-        with contextlib.closing(bar):
-            return self._lists.search(self.settings, bar.inside)
 
     def run(self) -> bool:
         """Run the iterations, and return whether they were stopped before the last."""

@@ -12,9 +12,8 @@ from scipy.spatial import procrustes
 
 from ctsne._core.messages import warn
 from ctsne._core.vocabulary import TREND
-from ctsne.fit.fit import Fit
+from ctsne.fit.fit import Fit, StageLog
 from ctsne.fit.memory import check_memory
-from ctsne.fit.progress import StageLog
 from ctsne.labels import Column, Labels, encode_labels, join_columns
 from ctsne.labels.column import as_values
 from ctsne.placing.place import Placement, new_features

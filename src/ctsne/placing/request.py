@@ -16,8 +16,7 @@ from ctsne.affinity.new_rows import Codes
 from ctsne.labels import UNNAMED, Column, Labels, combine_columns, encode_labels
 from ctsne.labels.column import as_values
 from ctsne.labels.columns import given_columns
-from ctsne.placing.build import ReferenceSource
-from ctsne.placing.reference import LARGEST_SHARE, Reference
+from ctsne.placing.reference import LARGEST_SHARE, Reference, ReferenceSource
 
 _Known = ReferenceSource | Reference  # of a map
 

@@ -14,7 +14,7 @@ from ctsne._core.vocabulary import ALIGN_CHOICES, NO_EFFECT
 from ctsne.estimator import ConditionalTSNE
 from ctsne.evaluate import summarize_diagnostics
 from ctsne.fit.advice import doubt_line
-from ctsne.fit.progress import StageLog
+from ctsne.fit.fit import StageLog
 from ctsne.fit.summary import point_diagnostics
 from ctsne.io.anndata import column_names, factored_out, map_keys
 from ctsne.layout.descent import Callback
