@@ -241,9 +241,8 @@ class ConditionalTSNE(
                 stopped = fit.run()
             finally:  # keeps the map even if the callback fails
                 self._keep_map(fit.layout, log)
-                validate_data(
-                    self, X, skip_check_array=True
-                )  # n_features_in_ and feature_names_in_
+                # Sets n_features_in_ and feature_names_in_.
+                validate_data(self, X, skip_check_array=True)
                 self.labels_ = known
                 self._record: Record | None = None
                 self._take(fit)
@@ -647,13 +646,9 @@ def place_in(
     after_part: Report | None = None,
 ) -> Placement:
     """Place new points, those of new labels moved by given shifts (:func:`new_label_shifts`)."""
-    request, n_jobs = (
-        model._checked(X, labels, aligned, perplexity),
-        checks.check_jobs(model.n_jobs),
-    )
-    return placing.place(
-        model._reference, request, shifts=shifts or {}, n_jobs=n_jobs, after_part=after_part
-    )
+    request = model._checked(X, labels, aligned, perplexity)
+    how: dict[str, Any] = {"n_jobs": checks.check_jobs(model.n_jobs), "after_part": after_part}
+    return placing.place(model._reference, request, shifts=shifts or {}, **how)
 
 
 def new_label_shifts(model: ConditionalTSNE, X: Any, labels: Any) -> dict[Any, Any]:

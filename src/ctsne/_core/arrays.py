@@ -25,18 +25,15 @@ class PickledError(Exception):
 
 def read_array(file: IO[bytes], size: int) -> NDArray[Any]:
     """Return the array of an open .npy file, whose size must match what its header declares."""
-    version = np.lib.format.read_magic(file)
-    headers = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
-    shape, _, dtype = headers[version](file)
+    form = np.lib.format
+    headers = {(1, 0): form.read_array_header_1_0, (2, 0): form.read_array_header_2_0}
+    shape, _, dtype = headers[form.read_magic(file)](file)
     if dtype.hasobject:
         raise PickledError
     if min(shape, default=0) < 0 or math.prod(shape) * max(1, dtype.itemsize) > size:
         raise ValueError(f"its header declares {dtype} of shape {shape}, but it has {size} bytes")
     file.seek(0)
-    array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+    array: NDArray[Any] = form.read_array(file, allow_pickle=False)
     if dtype.kind == "U" and array.size:
         codes = np.ascontiguousarray(array).view(np.dtype(np.uint32).newbyteorder(dtype.byteorder))
         if codes.max() > sys.maxunicode:  # Python fails as soon as it sees such a text

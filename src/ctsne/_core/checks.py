@@ -200,21 +200,16 @@ def _from_objects(array: NDArray[Any], argument: str, columns: Any) -> NDArray[n
     numbers = np.empty(array.size)
     for position, value in enumerate(array.flat):
         try:
-            numbers[position] = _as_float(value)
+            if isinstance(value, str | bytes):
+                raise TypeError("this is text (cannot convert string to number)")
+            missing = value is None or type(value).__name__ == "NAType"  # pandas.NA, not imported
+            numbers[position] = np.nan if missing else float(value)
         except (TypeError, ValueError, OverflowError) as error:
             raise TypeError(
                 f"{argument} must hold numbers only, but {_place(position, array.shape, columns)} "
                 f"holds {shown(value)}: {error}. Drop such columns or convert them to numbers"
             ) from error
     return numbers.reshape(array.shape)
-
-
-def _as_float(value: Any) -> float:
-    if value is None or type(value).__name__ == "NAType":  # pandas.NA, without importing pandas
-        return float("nan")
-    if isinstance(value, str | bytes):
-        raise TypeError("this is text (cannot convert string to number)")
-    return float(value)
 
 
 def _place(position: int, shape: tuple[int, ...], columns: Any) -> str:

@@ -18,7 +18,7 @@ from scipy.special import expit, logsumexp, softmax
 
 from ctsne.affinity.rows import Rows
 from ctsne.affinity.shares import LARGEST_LOG_WEIGHT, filled_shares, log_shares, solve_weight
-from ctsne.affinity.weights import LEAST_MATCHED, Floats, PerLabel, revised_weights
+from ctsne.affinity.weights import LEAST_MATCHED, Floats, PerLabel, list_log_weights
 from ctsne.neighbors import Neighbors
 from ctsne.neighbors.lists import product_shares
 from ctsne.neighbors.matching import SMOOTHED
@@ -138,7 +138,10 @@ class RowMaker:
             if self.method == "balanced":
                 shares = self._balanced(natural, codes, weights)
             else:
-                shares = softmax(natural + self._revised(codes), axis=1)
+                counts, betas = [x.counts for x in self.columns], [x.knob for x in self.columns]
+                known = np.where(codes < [*map(len, counts)], codes, -1)
+                given = list_log_weights(self.patterns, known, counts, betas)
+                shares = softmax(natural + given, axis=1)
             # A fitted point gets half of its weight from points that list it as a neighbour. No
             # point lists a new one, so its unconditioned similarities replace that half, and more
             # than half if few points of other labels list its neighbours.
@@ -218,14 +221,3 @@ class RowMaker:
     def _knobs(self, codes: Codes) -> Floats:
         each = [column.of_label(column.knob, codes[:, c]) for c, column in enumerate(self.columns)]
         return np.stack(each, axis=1)
-
-    def _revised(self, codes: Codes) -> Floats:
-        """Return the log weight of every list: beta in columns alike, alpha in others."""
-        out = np.zeros((len(codes), len(self.patterns)))
-        for c, column in enumerate(self.columns):
-            same, other = (
-                column.of_label(weights, codes[:, c])[:, None]
-                for weights in revised_weights(column.counts, column.knob)
-            )
-            out += np.where(self._differs[c], other, same)
-        return out

@@ -69,7 +69,9 @@ def joint_shares(
     # Points without counterparts keep to their own label, instead of being forced into others. If
     # labels differ in strength, the weights of each strength are solved as if all had it.
     differs = differing_lists(patterns, labels.n_columns)
-    log_weights = natural + _of_lists(np.log(np.maximum(matched, LEAST_MATCHED)), differs)
+    pairs = zip(np.log(np.maximum(matched, LEAST_MATCHED)).T, differs, strict=True)
+    added = [np.where(lists, value[:, None], 0.0) for value, lists in pairs]
+    log_weights = natural + np.sum(added, axis=0)
     shares = column_shares(np.exp(natural), differs)
     inner = {pair[0] for pair in labels.nested()}
     own = zip(strengths, labels.columns, strict=True)
@@ -87,12 +89,6 @@ def joint_shares(
         rows = level_of.reshape(-1) == place
         result[rows] = softmax(log_weights[rows] + weights @ differs, axis=1)
     return result
-
-
-def _of_lists(values: Floats, differs: Differs) -> Floats:
-    """Add up a value per column over the columns that differ in each list."""
-    pairs = zip(values.T, differs, strict=True)
-    return np.sum([np.where(lists, value[:, None], 0.0) for value, lists in pairs], axis=0)
 
 
 def solve_weights(

@@ -16,7 +16,7 @@ from ctsne.affinity.shares import (
     natural_log_shares,
     split_perplexities,
 )
-from ctsne.affinity.weights import Floats, PerLabel, of_points, random_share, revised_weights
+from ctsne.affinity.weights import Floats, PerLabel, list_log_weights, of_points, random_share
 from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors, lists
 from ctsne.neighbors.matching import matched_shares
@@ -49,22 +49,11 @@ def revised_affinities(
     program: from a kernel as wide as the data, precision is doubled until the perplexity falls
     below the target, and then bisected; else the smallest that fits, or the nearest perplexity.
     """
-    rows = Rows(neighbors, list_log_weights(neighbors.patterns, labels, beta), n_jobs=n_jobs)
+    counts = [column.counts for column in labels.columns]
+    weights = list_log_weights(neighbors.patterns, labels.codes, counts, beta)
+    rows = Rows(neighbors, weights, n_jobs=n_jobs)
     precision, reached = rows.bandwidths(perplexity, weighted=bandwidth == "r")
     return _finished(rows, neighbors, labels, precision, reached, n_jobs=n_jobs)
-
-
-def list_log_weights(patterns: tuple[int, ...], labels: Labels, betas: PerLabel) -> Floats:
-    """Return the log weight of every list: alpha where a column differs, beta where it does not."""
-    total = np.zeros((labels.n_points, len(patterns)))
-    differing = differing_lists(patterns, labels.n_columns)
-    for column, beta, differs in zip(labels.columns, betas, differing, strict=True):
-        same, other = (
-            of_points(weights, column.codes)[:, None]
-            for weights in revised_weights(column.counts, beta)
-        )
-        total += np.where(differs, other, same)
-    return total
 
 
 def balanced_affinities(

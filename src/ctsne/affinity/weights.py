@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne.labels import Column, Labels
+from ctsne.neighbors.patterns import Patterns, differing_lists
 
 Floats = NDArray[np.float64]
 PerLabel = Sequence[Floats]  # one array per label column
@@ -51,6 +52,21 @@ def revised_weights(counts: NDArray[np.int64], betas: Floats) -> tuple[Floats, F
     if rho == 1:  # with a single label, there is nothing to condition on
         return np.zeros_like(betas), np.zeros_like(betas)
     return np.log(betas), np.log1p(-betas * rho) - np.log1p(-rho)
+
+
+def list_log_weights(
+    patterns: Patterns,
+    codes: NDArray[np.int32],
+    counts: Sequence[NDArray[np.int64]],
+    betas: PerLabel,
+) -> Floats:
+    """Return the log weight of every list: alpha where a column differs, beta where it does not."""
+    total = np.zeros((len(codes), len(patterns)))
+    columns = zip(codes.T, counts, betas, differing_lists(patterns, len(counts)), strict=True)
+    for own, count, beta, differs in columns:
+        same, other = (of_points(x, own)[:, None] for x in revised_weights(count, beta))
+        total += np.where(differs, other, same)
+    return total
 
 
 def joint_odds(strength: ArrayLike) -> Floats:

@@ -226,9 +226,8 @@ def read_settings(source: Path, key: str) -> str | None:
 def _read_table(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
     first = f"{key}_1"
     frame = tables.read_frame(source, own=first)
-    if (
-        paths.suffix_of(source) in paths.TEXT_SUFFIXES and first in frame.columns[1:2]
-    ):  # row names before it
+    is_text = paths.suffix_of(source) in paths.TEXT_SUFFIXES
+    if is_text and first in frame.columns[1:2]:  # row names before it
         frame = frame.set_index(frame.columns[0])
     axes = [name for name in frame.columns if re.fullmatch(rf"{re.escape(key)}_\d+", name)]
     if not axes:
@@ -243,9 +242,6 @@ def read_columns(path: Path) -> tuple[dict[str, Any], Names]:
     with reading(path, "a valid table of columns"):
         frame = tables.read_frame(path)
         return tables.table_columns(frame, path), tables.row_names(frame)[0]
-
-
-# Maps inside .h5ad files: a copy of the input with the map added, or a new file
 
 
 def check_key(target: Path, *, dataset: Dataset, key: str) -> None:

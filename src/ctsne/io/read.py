@@ -271,9 +271,6 @@ def _names(data: Dataset, kinds: str) -> dict[str, list[str | None]]:
     return keys
 
 
-# Single features of a file as columns: of the genes in an .h5ad, only those named are read
-
-
 @dataclass(frozen=True)
 class _Source:
     """Features with the same origin, and how to read some of them."""

@@ -55,6 +55,8 @@ _MOST_VARIANCE = 0.5
 _SOME_ROWS = 100
 # A text column in which this share of cells are numbers was meant to be numeric.
 _MOSTLY = 0.5
+# Bytes of a value of a parquet file in memory; the file may be far smaller.
+_VALUE = 8
 # Kinds of NumPy and pandas types that are numbers.
 _NUMERIC = "iuf"
 _SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas"}
@@ -524,11 +526,6 @@ def like_missing(columns: Mapping[str, Any]) -> Iterator[str]:
         if found:
             how = "treated as an ordinary label; leave cells empty where the label is missing"
             yield f"column {name!r:.60} contains {quoted(sorted(found))}, {how}"
-
-
-# Parquet files, which may hold far more than their size suggests
-
-_VALUE = 8  # bytes in memory
 
 
 def _read_parquet(path: Path) -> Any:

@@ -143,10 +143,9 @@ class Column:
         if self.numbers is not None and self.n_labels:
             low, high = np.nanmin(self.numbers), np.nanmax(self.numbers)
             return f"a number from {low:g} to {high:g} in {self.n_labels} groups{missing}"
-        some = [
-            f"{_shortened(label_text(name))}: {count}"
-            for name, count in zip(self.names[:_SHOWN], self.counts[:_SHOWN], strict=True)
-        ]
+        texts = [label_text(name) for name in self.names[:_SHOWN]]
+        short = [text if len(text) <= 40 else f"{text[:37]}..." for text in texts]
+        some = [f"{text}: {count}" for text, count in zip(short, self.counts, strict=False)]
         some += ["..."] if self.n_labels > _SHOWN else []
         text = f"{self.n_labels} label{'' if self.n_labels == 1 else 's'}"
         text += f" ({', '.join(some)})" if some else ""
@@ -499,7 +498,3 @@ def as_number(value: object, argument: str, *, each: str = "label") -> float:
     if not math.isfinite(number):
         raise ValueError(f"{argument} must be finite, got {shown(value)}")
     return number
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:37]}..."

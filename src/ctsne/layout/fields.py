@@ -27,8 +27,6 @@ MOST_STEPS = 60
 # Nodes past the last one that a row of eight spline weights, two of them zero, reaches.
 _READ_PAST = 2
 
-_ARRAYS = ("grids", "offset", "origin", "grid_of", "share", "own", "ranges", "summed")
-
 
 @dataclass(frozen=True, eq=False)
 class Fields:
@@ -51,15 +49,6 @@ class Fields:
     spacing: float
     dof: float
     usual: float  # mean potential of the points of the map, without their own
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return all arrays by name."""
-        return {name: getattr(self, name) for name in _ARRAYS}
-
-    def settings(self) -> dict[str, Any]:
-        """Return all other values by name."""
-        others = {name: getattr(self, name) for name in ("spacing", "dof", "usual")}
-        return {"nodes": list(self.nodes), **others}
 
 
 def _mesh_around(y: _Singles, dof: float) -> tuple[MeshPlan, tuple[float, ...]]:

@@ -139,7 +139,8 @@ def _align(X: _Points, labels: Column, how: str, *, metric: str, n_jobs: int) ->
         return Alignment(how, None)
     points = unit_rows(X) if metric == "cosine" else X
     if how == "mean":
-        shifts = _to_common_mean(points, labels)
+        means = _label_sums(points, labels) / np.maximum(labels.counts, 1)[:, None]
+        shifts = points[labels.codes >= 0].mean(axis=0, dtype=np.float64) - means
         return _shifted(how, points, labels.codes, shifts, metric)
     rows = alignment_sample(labels)
     sample, known = points[rows].astype(np.float64), labels.take(rows)
@@ -285,12 +286,6 @@ def _graph(
     wanted = other if lengths[1] else ~other
     row = np.broadcast_to(np.arange(n)[:, None], (n, length))[wanted]
     return sp.csr_array((np.ones(len(row), np.float32), (row, found.indices[wanted])), shape=(n, n))
-
-
-def _to_common_mean(points: _Points, labels: Column) -> _Floats:
-    """Return the shift of each label that moves its mean to that of all labelled points."""
-    means = _label_sums(points, labels) / np.maximum(labels.counts, 1)[:, None]
-    return np.asarray(points[labels.codes >= 0].mean(axis=0, dtype=np.float64) - means)
 
 
 def _label_sums(values: NDArray[Any], labels: Column) -> _Floats:

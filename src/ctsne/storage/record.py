@@ -104,7 +104,8 @@ class Record:
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return it as JSON in ASCII, with names in a fixed order."""
-        return json.dumps(self.to_tree(), indent=indent, allow_nan=False, default=_shape)
+        how: dict[str, Any] = {"indent": indent, "allow_nan": False}
+        return json.dumps(self.to_tree(), default=lambda x: {"array": list(x.shape)}, **how)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of `to_json`."""
@@ -166,9 +167,6 @@ _SCHEMA = {
     "features": (None, [str]),
     "versions": {str: str},
 }
-
-
-# Records of files and models
 
 
 def read_record(path: str | os.PathLike[str], *, key: str = "ctsne") -> Record:
@@ -269,9 +267,6 @@ def _place(output: Path) -> Path:
     return output.resolve() if output.is_dir() else output.parent.resolve() / output.name
 
 
-# Parameters as JSON
-
-
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters as JSON can hold them, without a callback."""
     return {name: plain_value(x) for name, x in parameters.items() if name != "callback"}
@@ -280,11 +275,6 @@ def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def parameters_from(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that `plain_parameters` wrote; refuse anything else."""
     return {name: value_from(value) for name, value in plain.items()}
-
-
-def _shape(array: Any) -> dict[str, Any]:
-    """Return what a text holds of an array."""
-    return {"array": list(array.shape)}
 
 
 def plain_value(value: Any) -> Any:

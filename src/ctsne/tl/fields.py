@@ -47,9 +47,6 @@ def seed_of(random_state: Any, rng: Any) -> Any:
     return checks.check_count(rng, "rng", low=0, high=2**32 - 1, or_else=" or a Generator")
 
 
-# What a map is made of
-
-
 @dataclass(frozen=True, eq=False)
 class Features:
     """The checked matrix of a map, where it was taken from, and the estimator's ``pca`` for it."""
@@ -154,9 +151,6 @@ def find_alignment(adata: Any, align: Any) -> Any:
     return np.asarray(ad.in_memory(adata.obsm[align]))
 
 
-# What stores a map
-
-
 def find_stored_record(adata: Any, basis: str) -> Record | None:
     """Return the settings record of a map; None if it is not one of ctsne."""
     key = ad.find_entry(adata.uns, basis)
@@ -216,9 +210,6 @@ def store_map(
         target.obs[column] = per_cell[diagnostic]
     target.uns[name] = {**ad.uns_entry(record.to_json()), "diagnostics_keys": keys, **more}
     return target
-
-
-# The conditioned similarities as a neighbours entry of scanpy, to cluster on
 
 
 def store_graph(target: Any, name: str, model: Any, features: Features) -> None:
