@@ -1,7 +1,5 @@
 """Arrays in files (.npy and .npz), and checksums of arrays."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import sys

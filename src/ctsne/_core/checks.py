@@ -1,7 +1,5 @@
 """Checks of input: every public function refuses bad input here, before any work starts."""
 
-from __future__ import annotations
-
 import os
 from itertools import chain
 from numbers import Integral, Real

@@ -1,7 +1,5 @@
 """Files: written whole or not at all, read only if they are regular, locked while they change."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

@@ -1,7 +1,5 @@
 """How many threads may run: all cores, or a share of them inside a worker."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import sys

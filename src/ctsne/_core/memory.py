@@ -1,7 +1,5 @@
 """The memory that this process may still take."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

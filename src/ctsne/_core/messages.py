@@ -1,7 +1,5 @@
 """Helpers for messages: warnings at the user's line, lists of names, typos, missing modules."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import sys

@@ -1,7 +1,5 @@
 """Progress of long work: tqdm's bar in terminals and notebooks, a few plain lines in log files."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 This module is light, because the command line's help reads it.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass

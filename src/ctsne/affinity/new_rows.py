@@ -5,8 +5,6 @@ lists are shorter than those of the fit, so weights on other labels are calibrat
 of the map that are treated as new.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The result of stage 2: a matrix of similarities, and diagnostics of every point."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Rows of similarities: bandwidths by perplexity and weights by list, on the native kernels."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

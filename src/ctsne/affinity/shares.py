@@ -4,8 +4,6 @@ A list holds the neighbours that differ from a point in the same label columns (
 share of a column is the weight on all lists that differ in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import numpy as np

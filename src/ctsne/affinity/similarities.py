@@ -1,7 +1,5 @@
 """The similarities of every method, for one label column or several."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Weights and shares by label, in the similarities and in the repulsion of the map."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Output of the command line: results on standard output, messages on standard error."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

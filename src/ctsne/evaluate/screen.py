@@ -1,7 +1,5 @@
 """What to factor out: how far each label or number dominates neighbourhoods in the data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations

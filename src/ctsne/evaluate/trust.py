@@ -1,7 +1,5 @@
 """How far the place of each point in a map can be believed."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np

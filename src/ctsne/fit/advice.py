@@ -1,7 +1,5 @@
 """What to do next with a finished map: which labels stay apart, why, and the change that helps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """One map, with log lines and bars: find the levels for a mixing, run the stages, correct it."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import time

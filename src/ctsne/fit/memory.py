@@ -1,7 +1,5 @@
 """How much memory a map will take: compared with what is free before any work."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures.thread import BrokenThreadPool
 from contextlib import contextmanager

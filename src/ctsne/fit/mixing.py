@@ -5,8 +5,6 @@ the levels found. If that map misses a target, others are made at corrected leve
 kept.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import replace

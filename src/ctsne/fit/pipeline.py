@@ -1,7 +1,5 @@
 """The three stages, called with the settings of a fit."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

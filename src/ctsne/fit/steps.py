@@ -5,8 +5,6 @@ together: a linear model of how the mixing of every column follows from all leve
 trials made, says where the targets should be met.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

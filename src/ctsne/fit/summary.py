@@ -1,7 +1,5 @@
 """A fitted model in short: the diagnostics it keeps with a map, and HTML for notebooks."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterable, Mapping
 from typing import Any

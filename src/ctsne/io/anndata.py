@@ -3,8 +3,6 @@
 anndata is imported only to read a file; objects are known by their attributes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Parts of .h5ad files, checked before anndata reads them: it trusts links, shapes and indices."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import mmap

@@ -1,7 +1,5 @@
 """Maps as files: positions, diagnostics and the columns of the data, with a settings record."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """File names: the formats they stand for, and whether a file can be read or written."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

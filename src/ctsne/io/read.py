@@ -1,7 +1,5 @@
 """Reading data of any format, labels from a second file, and single features to look at."""
 
-from __future__ import annotations
-
 import fnmatch
 import os
 from collections.abc import Callable, Mapping, Sequence

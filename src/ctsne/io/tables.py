@@ -1,7 +1,5 @@
 """Tables: text separated by commas, tabs or semicolons, and parquet."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import gzip

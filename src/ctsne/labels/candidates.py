@@ -1,7 +1,5 @@
 """Which columns of a table could be factored out, and what their names suggest."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Gradient descent: a map that can be run, stopped, read and continued."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Potentials that repel new points in a finished map, and the places they take."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ on the meshes: every point writes to one grid and reads one. Otherwise the weigh
 as a few sums between ranges of points, the channels.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Positions to start a map from, and maps of the same points turned onto each other."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray

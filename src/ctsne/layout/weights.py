@@ -7,8 +7,6 @@ adds a number to the weight of all pairs inside the groups of a partition: point
 labels in some columns, among those with labels in some others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -5,8 +5,6 @@ which a map should not show. So the list of other labels can be searched among a
 the list of the same label always uses the data as they are.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How well points are matched by points of other labels, for the similarities."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

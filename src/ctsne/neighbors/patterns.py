@@ -5,8 +5,6 @@ differ: 1 for the first column, 2 for the second, 4 for the third. A missing lab
 none. Without labels all pairs have pattern 0.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Points in the form that searches scan: scaled, and divided into cells of nearby points."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 

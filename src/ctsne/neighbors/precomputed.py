@@ -1,7 +1,5 @@
 """Neighbours from distances: a full matrix, or a sparse graph."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A finished map that takes in new points and moves on, all points free."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any

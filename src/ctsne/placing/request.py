@@ -1,7 +1,5 @@
 """New points as they are given: checked against the map they go into."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The container of models and sweeps: a tree of values as JSON, whose arrays are mapped files."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Model files: a fitted model as plain data and back; files from outside are checked in full."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

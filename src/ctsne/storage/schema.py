@@ -1,7 +1,5 @@
 """What stored values and arrays must look like, written down once, and the one checker of both."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import ChainMap

@@ -1,7 +1,5 @@
 """Sweeps on disk: a folder with one file per map and an index, or everything in one file."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """The settings of a sweep, and their order of strength."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The fields of an AnnData object that a map is made of, and those that store it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
