@@ -594,7 +594,6 @@ class ConditionalTSNE(
         return self._lazy_reference.get(self.embedding_, self.diagnostics_, jobs)
 
     def _checked(self, X: Any, labels: Any, *more: Any) -> Request:
-        """Check new points before anything is computed."""
         check_is_fitted(self)
         return check_request(self, self._lazy_reference.known, X, labels, *more)
 

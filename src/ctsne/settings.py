@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil
 from typing import Any
 
@@ -201,7 +201,8 @@ def check_settings(
         schedule=_check_schedule(given, n),
         dof=check_dof(given["dof"]),
         n_jobs=checks.check_jobs(given["n_jobs"]),
-        rng=_generator(given["random_state"]),  # last, as it advances a RandomState
+        # Last, as it advances a RandomState.
+        rng=np.random.default_rng(checks.check_seed(given["random_state"]).randint(2**31 - 1)),
     )
     settings, unlabelled = _with_usable_labels(settings, y_given=y_given)
     messages = (unlabelled, _small_labels_warning(settings), *unused_warnings(given))
@@ -269,7 +270,6 @@ def _check_mixing(
 
 
 def _check_knobs(given: Mapping[str, Any], labels: Labels | None) -> dict[str, PerLabel]:
-    """Check every knob that was given, and return their values per label."""
     values = {name: given[name] for name in KNOBS if given[name] is not None}
     knob = METHODS[given["method"]].knob
     if knob is not None:
@@ -439,12 +439,9 @@ def _check_init(init: Any, n: int, n_components: int, metric: str) -> str | NDAr
 
 
 def _check_schedule(given: Mapping[str, Any], n: int) -> Schedule:
-    early = checks.check_number(
-        given["early_exaggeration"], "early_exaggeration", low=0, open_low=True
-    )
-    late = checks.check_number(
-        given["exaggeration"], "exaggeration", low=0, high=1e30, open_low=True
-    )
+    positive = partial(checks.check_number, low=0, open_low=True)
+    early = positive(given["early_exaggeration"], "early_exaggeration")
+    late = positive(given["exaggeration"], "exaggeration", high=1e30)
     rate, early_rate = given["learning_rate"], None
     if isinstance(rate, str):
         checks.check_choice(rate, "learning_rate", ("auto",))
@@ -452,15 +449,5 @@ def _check_schedule(given: Mapping[str, Any], n: int) -> Schedule:
         least = 12.0 if given["n_components"] == 3 else 1.0
         rate, early_rate = (max(200.0, n / max(least, factor)) for factor in (late, early))
     n_early = checks.check_count(given["early_exaggeration_iter"], "early_exaggeration_iter", low=0)
-    rate = checks.check_number(rate, "learning_rate", low=0, open_low=True, hint='or "auto"')
-    return Schedule(
-        early_exaggeration=early,
-        early_exaggeration_iter=n_early,
-        exaggeration=late,
-        learning_rate=rate,
-        early_learning_rate=early_rate,
-    )
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    return np.random.default_rng(checks.check_seed(random_state).randint(2**31 - 1))
+    rate = positive(rate, "learning_rate", hint='or "auto"')
+    return Schedule(early, n_early, late, learning_rate=rate, early_learning_rate=early_rate)

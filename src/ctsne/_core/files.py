@@ -99,7 +99,6 @@ def _put_aside(targets: Sequence[Path]) -> Iterator[None]:
 
 
 def _hidden(target: Path) -> Path:
-    """Return a new name next to a file."""
     return target.with_name(f".{target.name[:_SHOWN_NAME]}.{uuid.uuid4().hex}.part")
 
 

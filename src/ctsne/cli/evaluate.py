@@ -56,7 +56,9 @@ def run(options: Namespace, console: Console) -> None:
     made = read_map(source, key=options.key)
     expect = None
     if made.settings is None and suffix_of(source) == ".h5ad":
-        then = _default_options(options)
+        defaults = {each.dest: each.default for each in make_parser().commands["embed"].options()}
+        named = {"input": options.data or options.input, "labels": options.labels}
+        then = Namespace(**{**defaults, **named, "other": options.other, "align": "none"})
     else:  # the data are read as they were read for the map
         record = read_record(source, key=options.key)
         if record.command == "transform":
@@ -85,13 +87,6 @@ def run(options: Namespace, console: Console) -> None:
         "measures": table.to_dict("records"),
     }
     console.result(aligned(list(table), table.to_numpy().tolist()), content)
-
-
-def _default_options(options: Namespace) -> Namespace:
-    """Return the options to read the data of a map that ctsne did not make."""
-    defaults = {each.dest: each.default for each in make_parser().commands["embed"].options()}
-    named = {"input": options.data or options.input, "labels": options.labels}
-    return Namespace(**{**defaults, **named, "other": options.other, "align": "none"})
 
 
 def _table(

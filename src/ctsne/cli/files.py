@@ -261,16 +261,14 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     shown, origins = read_features(dataset, getattr(options, "show", None), layer=options.layer)
     check_unchanged(dataset, labels, aligned, expect)
     tell = console.say if expect is None else console.detail  # reported the first time
+    by_name = known.by_name if known else {}
     texts = [
         f"read {dataset.X.shape[0]:,} points from {options.input}: {dataset.source}",
         "" if aligned is None else f'other labels are compared in obsm["{options.align_rep}"]',
         f"features: {folded(dataset.features)}" if dataset.source.kind == "table" else "",
         *(f"on the page: {origin}" for origin in origins),
         *dataset.notes,
-        *(
-            _about_missing(column, name)
-            for name, column in (known.by_name if known else {}).items()
-        ),
+        *(_about_missing(column, name) for name, column in by_name.items()),
     ]
     for text in filter(None, texts):
         tell(text)

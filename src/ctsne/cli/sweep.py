@@ -130,7 +130,6 @@ def run_sweep(options: argparse.Namespace, console: Console, folder: Path) -> Sw
 
 
 def _knob(parameters: Mapping[str, Any]) -> str:
-    """Return the parameter that sets the strength of a method."""
     return METHODS[parameters["method"]].knob or ""
 
 
@@ -208,7 +207,6 @@ def _least_mixing(swept: SweptMap) -> float:
 
 
 def _facts(swept: SweptMap) -> dict[str, Any]:
-    """Return the setting and the measures of a map, for JSON."""
     return {"parameters": swept.parameters, **swept.measures, "error": swept.error}
 
 
@@ -252,10 +250,8 @@ class SweepFolder:
 
 def files_of(path: Path) -> list[Path]:
     """Return the files that :func:`write_folder` writes."""
-    return [
-        path / name
-        for name in (files.INDEX, files.COLUMNS, files.FEATURES, files.TABLE, files.SETTINGS)
-    ]
+    names = (files.INDEX, files.COLUMNS, files.FEATURES, files.TABLE, files.SETTINGS)
+    return [path / name for name in names]
 
 
 def map_files(path: Path) -> set[str]:

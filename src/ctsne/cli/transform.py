@@ -200,7 +200,6 @@ def reported_here() -> Iterator[None]:
 
 
 def _place(model: ConditionalTSNE, X: Any, labels: Any, console: Console, **more: Any) -> Placement:
-    """Place the points, with a bar."""
     from ctsne._core.progress import Progress
     from ctsne.estimator import place_in
 
@@ -222,7 +221,6 @@ def _draw(
 
 
 def _command(options: Namespace, **more: Any) -> str:
-    """Return the command as one would type it."""
     return spell_command(["transform", options.model, options.input], {**vars(options), **more})
 
 
@@ -234,7 +232,6 @@ def _report(
     options: Namespace,
     console: Console,
 ) -> None:
-    """Print what was placed, and how much of it to trust."""
     from ctsne.io import suffix_of
 
     n, far = len(placed.embedding), int(np.count_nonzero(placed.far))

@@ -121,7 +121,6 @@ def _several(columns: Labels | None) -> dict[str, Column]:
 
 
 def _label_measures(found: MapNeighbors, column: Column, k: int) -> dict[str, float]:
-    """Measure how one label column is mixed."""
     score, random = float(laplacian(found, column, k=k)), expected_laplacian(column)
     measures = {"mixing": score / random if random > 0 else float("nan"), "laplacian": score}
     if column.numbers is not None:

@@ -62,9 +62,8 @@ def laplacian(
     codes = known.codes
 
     def gaps(rows: slice) -> Floats:
-        far = known.rank_gaps(
-            known.ranks[found.points[rows], None], known.ranks[found.indices[rows]]
-        )
+        own, near = known.ranks[found.points[rows], None], known.ranks[found.indices[rows]]
+        far = known.rank_gaps(own, near)
         there = np.isfinite(far)
         return divided(np.where(there, far, 0).sum(axis=1), there.sum(axis=1))
 

@@ -253,7 +253,6 @@ class DataNeighbors:
         )
 
     def _of_rows(self, rows: slice) -> DataNeighbors:
-        """Return the lists of some of the measured points."""
         lists = {name: getattr(self, name)[rows] for name in ("indices", "distances", "n_same")}
         return replace(self, points=self.points[rows], **lists)
 

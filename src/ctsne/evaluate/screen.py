@@ -132,7 +132,6 @@ def cramers_v(table: NDArray[np.int64]) -> float:
 
 
 def _propose(ranked: list[ScreenedColumn], relations: list[Relation]) -> tuple[str | None, str]:
-    """Return the column to factor out, and why."""
     if not ranked:
         return None, "nothing to factor out: no column has a few values that repeat"
     strong = [column for column in ranked if column.mixing < SUGGESTED_MIXING]

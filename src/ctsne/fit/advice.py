@@ -238,7 +238,6 @@ def _labels_apart(
     seen: list[Column],
     target: float,
 ) -> list[Apart]:
-    """Return the labels of a column that are mixed less than the target."""
     shares = np.asarray(laplacian(near, column, k=near.k, pointwise=True))
     random = expected_shares(column)
     places, found = {label: code for code, label in enumerate(column.names)}, []

@@ -112,7 +112,6 @@ class MixingSearch:
         return expected
 
     def _run(self, levels: Floats, step: Callable[[], object]) -> tuple[Affinities, Layout]:
-        """Run a trial at some levels."""
         settings = self._settings.at_levels(levels)
         # Every trial draws the same random numbers as the map of all points.
         settings = replace(settings, rng=copy.deepcopy(settings.rng))

@@ -8,7 +8,6 @@ trials made, says where the targets should be met.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,31 +42,10 @@ class Trial:
     mixing: Floats
 
 
-class Stepper(Protocol):
-    """How levels approach their targets."""
-
-    # From how many trials on a map is worth more than another one, and the usual number.
-    many_trials: int
-    usual_trials: int
-
-    def nearest(self, trials: Sequence[Trial]) -> Trial:
-        """Return the trial nearest to the targets."""
-
-    def next_levels(self, trials: Sequence[Trial], *, near: float) -> Floats | None:
-        """Return the levels to try next; None if all are near enough or none can come nearer."""
-
-    def is_met(self, made: Trial) -> bool:
-        """Return whether a map is near enough, or at the end of its levels."""
-
-
-def stepper_for(targets: Floats) -> Stepper:
-    """Return the stepper for the targets of all columns."""
-    return _LineStepper(float(targets[0])) if len(targets) == 1 else _PlaneStepper(targets)
-
-
 class _LineStepper:
     """One column: bracket the target, then interpolate."""
 
+    # From how many trials on a map is worth more than another one, and the usual number.
     many_trials, usual_trials = 3, 3
 
     def __init__(self, target: float) -> None:
@@ -77,12 +55,14 @@ class _LineStepper:
         return self._target - float(trial.mixing[0])
 
     def nearest(self, trials: Sequence[Trial]) -> Trial:
+        """Return the trial nearest to the target."""
         weakest = min(trials, key=lambda trial: float(trial.levels[0]))
         if weakest.levels[0] == 0 and all(self._gap(trial) < 0 for trial in trials):
             return weakest  # differences are noise: nothing mixes less than t-SNE
         return min(trials, key=lambda trial: abs(self._gap(trial)))
 
     def next_levels(self, trials: Sequence[Trial], *, near: float) -> Floats | None:
+        """Return the levels to try next; None if all are near enough or none can come nearer."""
         if not trials:
             return np.array([self._target])  # with the usual strengths, mixing is about as large
         if abs(self._gap(self.nearest(trials))) <= near:
@@ -110,6 +90,7 @@ class _LineStepper:
         return low.levels + (high.levels - low.levels) * np.clip(share, 0.1, 0.9)
 
     def is_met(self, made: Trial) -> bool:
+        """Return whether a map is near enough, or at the end of its levels."""
         return abs(self._gap(made)) <= NEAR_ENOUGH
 
 
@@ -198,3 +179,8 @@ def _fitted_slopes(trials: Sequence[Trial], level: Floats, usual: Floats) -> Flo
     slopes = np.clip(slopes, -own[:, None], own[:, None])
     np.fill_diagonal(slopes, own)
     return np.asarray(slopes)
+
+
+def stepper_for(targets: Floats) -> _LineStepper | _PlaneStepper:
+    """Return how levels approach the targets of all columns."""
+    return _LineStepper(float(targets[0])) if len(targets) == 1 else _PlaneStepper(targets)

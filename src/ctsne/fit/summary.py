@@ -72,9 +72,8 @@ def fitted_html(model: Any) -> str:
     reached = f"not reached by {_count(missed, n)}" if missed else "reached by all points"
     facts += [("perplexity", reached), ("dominated", dominated_text(diagnostics.largest_weight))]
     if hasattr(model, "trust_"):
-        facts.append(
-            ("trust", doubt_line(model.trust_, model.labels_, matched=diagnostics.matched))
-        )
+        doubt = doubt_line(model.trust_, model.labels_, matched=diagnostics.matched)
+        facts.append(("trust", doubt))
     if diagnostics.recall < 1:
         facts.append(("search", f"{diagnostics.recall:.1%} of the true neighbours found"))
     return facts_table(facts)

@@ -438,7 +438,6 @@ def _write_data(temporary: Path, dataset: Dataset) -> None:
 
 
 def _read_h5ad(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, Any], Names]:
-    """Return positions, columns and row names of a map in an .h5ad."""
     with opened(source) as file:
         known = sorted(file["obsm"]) if "obsm" in file else []
         name = ad.find_map(known, key)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ctsne._core.vocabulary import read_table
 from ctsne.labels.column import GROUPS, Column, encode_column, encode_number
 
 # A label has at most this many values, and at least this many points per value on average. More
@@ -14,18 +15,8 @@ from ctsne.labels.column import GROUPS, Column, encode_column, encode_number
 _MOST_VALUES, _LEAST_POINTS, _MOST_NUMBERS = 1000, 4, 50
 # Rows that show whether a column has too many values.
 _LOOKED_AT = 10_000
-# How a part of a name begins, or what it is in full, in the order in which they are tried.
-_WORDS = {
-    "treatment": "condition|stim|treat|drug|dose|perturb|disease|diagnos|status|geno|pheno|mutat"
-    "|gender|timepoint|stage|respon|outcome|severity|infect|tissue|organ|region"
-    "|(?:cond|sex|time|days?|age|hours?|weeks?|ko)(?![a-z])",
-    "nuisance": "batch|donor|sample|patient|subject|individual|participant|person|speaker|writer"
-    "|replicate|plate|lane|library|flowcell|tech|platform|protocol|chemistry|assay|study|dataset"
-    "|project|experiment|cent(?:er|re)|institut|hospital|orig|sequenc|instrument|scanner|operator"
-    "|(?:run|rep|lib|method|lab|site|chip|well|pool|mouse|animal|source|cohort)(?![a-z])",
-    "analysis": "(?:sub|super|cell)?(?:type|class|cluster|state)|leiden|louvain|label|annot|lineage"
-    "|digit|predict|seurat|ident(?![a-z])",
-}
+# How names of each kind begin, in the order in which kinds are tried.
+_WORDS = read_table("ctsne.labels", "candidates.toml")
 # The order in which columns are proposed. A number is one by its values, not by its name.
 NUMBER_KIND = "number"
 KINDS = ("nuisance", "unknown", "treatment", "analysis", NUMBER_KIND)

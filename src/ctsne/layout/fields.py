@@ -147,7 +147,6 @@ _Potential = tuple[_Singles, float]  # on the mesh, and a constant to add
 
 
 def _sum(*terms: tuple[float, _Potential]) -> _Potential:
-    """Add potentials, each with a factor."""
     grid: Any = sum(np.float32(factor) * grid for factor, (grid, _) in terms)
     return grid, sum(factor * offset for factor, (_, offset) in terms)
 

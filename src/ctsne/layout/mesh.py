@@ -143,7 +143,6 @@ _Kernel = tuple[NDArray[np.float32] | _native.PlaneKernel, float]
 
 @lru_cache(maxsize=3)
 def _kernel_of(plan: MeshPlan) -> _Kernel:
-    """Compute the kernel's transform."""
     # The kernel's value at the largest distance is subtracted, with full precision in the
     # difference: on a map of size 1e-4 the potential varies by 1e-8 of its value, the force.
     if plan.near:

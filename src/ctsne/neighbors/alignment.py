@@ -287,7 +287,6 @@ def _graph(
 
 
 def _label_sums(values: NDArray[Any], labels: Column) -> _Floats:
-    """Sum over the points of each label."""
     return np.asarray(_members(labels) @ values.astype(np.float64, copy=False))
 
 

@@ -245,7 +245,6 @@ class SearchIndex:
         return self._budgets[key]
 
     def _try_budgets(self, key: Key, jobs: int) -> tuple[int, float]:
-        """Find the budget by trial on reference points."""
         pattern, division, length = key
         sample = np.random.default_rng(0).permutation(self.n_points)[: pts.TRIALS + pts.CHECKS]
         labels = self.codes[sample]

@@ -119,7 +119,6 @@ class _Table:
         return Neighbors(indices, distances.astype(np.float32), lengths, self.patterns, scale)
 
     def _nearest(self, row: int, lengths: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the nearest points of every list of a row."""
         distances = self.dense[row]
         pattern = pattern_of(self.codes[row : row + 1], self.known)
         if self.own is not None:

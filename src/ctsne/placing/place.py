@@ -111,7 +111,6 @@ class Aligner:
 
     @cached_property
     def _moves(self) -> NDArray[np.float64]:
-        """The move of every point of the map."""
         aligned, features = self._reference.aligned, self._reference.features
         assert aligned is not None and features is not None
         return np.asarray(aligned.astype(np.float64) - self._in_unit(features))

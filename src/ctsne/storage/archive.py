@@ -102,7 +102,6 @@ def read_archive(source: Path, kind: str) -> dict[str, Any]:
 
 
 def _insert(tree: Any, name: str, array: NDArray[Any]) -> None:
-    """Put an array into its place in a tree."""
     *way, last = name.split("/")
     for step in way:
         tree = tree[int(step)] if isinstance(tree, list) else tree[step]

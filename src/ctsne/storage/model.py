@@ -166,7 +166,6 @@ def read_model(path: object) -> tuple[Record, Reference, dict[str, Any]]:
 
 
 def _state(tree: dict[str, Any]) -> tuple[Record, Reference, dict[str, Any]]:
-    """Return what a file describes, or refuse it."""
     check(tree, _MODEL)
     record = Record.from_dict(tree["record"])
     found, n_features = record.results, tree["features"]["count"]

@@ -214,7 +214,6 @@ def _best(settings: Sequence[_Setting], score: _Score) -> list[_Setting]:
 
 
 def _equivalent(equal: Sequence[_Setting]) -> str:
-    """Say which settings are equivalent; the first is taken."""
     by_line: dict[int, list[_Setting]] = {}
     for own in equal:
         by_line.setdefault(own.line, []).append(own)

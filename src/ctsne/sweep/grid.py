@@ -177,7 +177,6 @@ def _is_matrix(value: Any) -> bool:
 
 
 def _varied_knob(whole: Mapping[str, Any], values: Mapping[str, list[Any]]) -> str | None:
-    """Return the parameter that varies the strength."""
     own = METHODS[whole["method"]].knob
     names = [name for name in (own, "odds", "beta_low") if name in values]
     candidates = [name for name in names if name is not None and is_used(name, whole)]

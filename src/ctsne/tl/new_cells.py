@@ -186,7 +186,6 @@ def _of_adata(adata: Any, basis: str, n_jobs: int | None) -> _Reference:
 
 
 def _parameters(record: Record) -> dict[str, Any]:
-    """Return the parameters of the estimator that a record holds."""
     if "neighbors_key" in record.options:
         raise ValueError(
             "it was made from a graph (neighbors_key), which says nothing about new cells; make a "
