@@ -142,9 +142,8 @@ def _fitted(record: Record, source: Path, n: int) -> tuple[list[Reference], list
         f"the first {texts['early_exaggeration_iter']} with the attraction exaggerated by a factor "
         f"of {texts['early_exaggeration']}.",
     ]
-    changed = [
-        name for name in settings if name not in _TOLD and settings[name] != DEFAULTS.get(name)
-    ]
+    others = [name for name in settings if name not in _TOLD]
+    changed = [name for name in others if settings[name] != DEFAULTS.get(name)]
     if changed:
         differ = _and(f"{name} {texts[name]}" for name in changed)
         sentences.append(f"Further settings that differ from the defaults of ctsne: {differ}.")

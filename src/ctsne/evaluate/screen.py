@@ -87,9 +87,8 @@ def screen(X: Any, columns: Mapping[str, Column], **how: Any) -> Screening:
         kind = kind_of(name) if column.numbers is None else NUMBER_KIND
         missing = f"{column.n_missing:,} missing" if column.n_missing else ""
         note = ", ".join(filter(None, (_NOTES.get(kind), missing)))
-        ranked.append(
-            ScreenedColumn(name, column.n_labels, column.n_missing, shares[name], kind, note)
-        )
+        counts = column.n_labels, column.n_missing
+        ranked.append(ScreenedColumn(name, *counts, shares[name], kind, note))
     pairs = combinations([column.name for column in ranked], 2)
     found = [_related(one, columns[one], other, columns[other]) for one, other in pairs]
     relations = [relation for relation in found if relation is not None]

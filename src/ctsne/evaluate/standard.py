@@ -131,9 +131,8 @@ def standard_table(
 ) -> pd.DataFrame:
     """Return the measures of several maps in columns; ``points`` is of the first."""
     pandas = load("pandas")
-    table = pandas.DataFrame(
-        {name: standard_measures(each, labels, other, n_jobs=n_jobs) for name, each in maps.items()}
-    )
+    found = {name: standard_measures(x, labels, other, n_jobs=n_jobs) for name, x in maps.items()}
+    table = pandas.DataFrame(found)
     points = int(table.loc["points"].iloc[0])
     table = table.drop("points").rename_axis("measure").reset_index()
     about = dict.fromkeys((*_BIOLOGY, "bio_conservation"), "other")

@@ -27,9 +27,8 @@ def features_of(matrix: Any, settings: Settings) -> tuple[_Features, Projection 
     """Return the features to search in, None for distances, and how new ones get there."""
     if settings.metric == "precomputed":
         return None, None
-    return projected_features(
-        matrix, metric=settings.metric, pca=settings.pca, n_jobs=settings.n_jobs
-    )
+    metric, pca, n_jobs = settings.metric, settings.pca, settings.n_jobs
+    return projected_features(matrix, metric=metric, pca=pca, n_jobs=n_jobs)
 
 
 def alignment_of(features: Any, settings: Settings) -> Alignment:

@@ -40,9 +40,8 @@ class Source:
     @property
     def place(self) -> str:
         """The part alone, as one writes it in Python."""
-        return {"obsm": f'obsm["{self.key}"]', "layer": f'layers["{self.key}"]'}.get(
-            self.kind, self.key or self.kind
-        )
+        named = {"obsm": f'obsm["{self.key}"]', "layer": f'layers["{self.key}"]'}
+        return named.get(self.kind, self.key or self.kind)
 
     @property
     def use_rep(self) -> str | None:

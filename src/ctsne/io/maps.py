@@ -86,9 +86,7 @@ def write_map(
             wanted = f"one value for each of the {n} points"
             raise ValueError(f"the diagnostic {name} must have {wanted}, got shape {values.shape}")
     # Columns of an earlier map of this key are replaced; this one may have fewer.
-    kept = {
-        name: column for name, column in dataset.columns.items() if not tables.is_of_map(name, key)
-    }
+    kept = {name: x for name, x in dataset.columns.items() if not tables.is_of_map(name, key)}
     if suffix == ".h5ad":
         dataset = replace(dataset, columns=kept)
         _write_h5ad(target, positions, dataset, added, settings, key)

@@ -167,9 +167,8 @@ class SearchIndex:
         reached = check_array(arrays, "reached", np.float64, (len(budgets),))
         if not ((reached >= 0) & (reached <= 1)).all():
             raise ValueError("reached of a search index must lie between 0 and 1")
-        for (pattern, division, length, budget), share in zip(
-            budgets.tolist(), reached.tolist(), strict=True
-        ):
+        stored = zip(budgets.tolist(), reached.tolist(), strict=True)
+        for (pattern, division, length, budget), share in stored:
             known = pattern in range(1 << index.codes.shape[1]) and length in _LENGTHS
             if not (known and division in (pts.INSIDE, pts.ACROSS) and length < budget):
                 raise ValueError("budgets of a search index hold an impossible entry")
@@ -278,9 +277,8 @@ class SearchIndex:
             hits, entries = pts.count_found(distances(trials, budget), true, np.isfinite(true))
             return hits >= goal * entries
 
-        budget = pts.least(
-            is_enough, length + pts.CELL_SIZE, max(self.n_points, length + pts.CELL_SIZE)
-        )
+        fewest = length + pts.CELL_SIZE
+        budget = pts.least(is_enough, fewest, max(self.n_points, fewest))
         true = distances(checks, 0)
         hits, entries = pts.count_found(distances(checks, budget), true, np.isfinite(true))
         # Out of one more entry: a complete sample does not prove that the rest is complete.

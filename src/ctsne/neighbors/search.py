@@ -156,9 +156,8 @@ class _SearchByLabel:
             scaled, (_, _, scale) = pts.centred_and_scaled(original)
             if metric != "cosine" and not self.candidates:
                 self.scale = scale
-            self.candidates.append(
-                _native.SearchPoints(original, scaled, order, self.codes, scale, n_jobs)
-            )
+            made = _native.SearchPoints(original, scaled, order, self.codes, scale, n_jobs)
+            self.candidates.append(made)
 
     def _result(self, rows: NDArray[np.integer] | None, recall: float) -> Neighbors:
         some: Any = slice(None) if rows is None else rows

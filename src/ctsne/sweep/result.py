@@ -307,9 +307,7 @@ class SweepResult:
         if not finished:
             raise ValueError("the sweep has no finished map to choose from")
         mixed = self._mixings()
-        measured = [
-            swept for swept in finished if np.isfinite([swept.measures[m] for m in mixed]).all()
-        ]
+        measured = [x for x in finished if np.isfinite([x.measures[m] for m in mixed]).all()]
         if not mixed or not measured:
             raise ValueError(
                 "there is nothing to choose by: the mixing of the labels cannot be measured if all "
@@ -372,9 +370,8 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
     stored = read_sweep(path)
     maps = [SweptMap(**{name: entry[name] for name in _FIELDS}) for entry in stored.maps]
     lines = [(entry["line"], entry["seedless_line"], entry["knob"]) for entry in stored.maps]
-    points = tuple(
-        GridPoint(swept.parameters, *line) for swept, line in zip(maps, lines, strict=True)
-    )
+    placed = zip(maps, lines, strict=True)
+    points = tuple(GridPoint(swept.parameters, *line) for swept, line in placed)
     # Files of maps hold them as computed; here they are rotated to match each other.
     raw = {index for index, swept in enumerate(maps) if swept.file is not None}
     columns = (stored.labels, stored.other)

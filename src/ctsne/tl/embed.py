@@ -176,9 +176,8 @@ early_exaggeration_iter, exaggeration, learning_rate, dof, callback, callback_ev
         raise ValueError(f"key_added={shown(key_added)} would replace the features of the map")
     chosen = {"align": fields.find_alignment(adata, align), "metric": metric, "init": init}
     chosen["pca"] = features.pca
-    model = ConditionalTSNE(
-        **{name: arguments[name] for name in DEFAULTS if name not in chosen}, **chosen
-    )
+    others = {name: arguments[name] for name in DEFAULTS if name not in chosen}
+    model = ConditionalTSNE(**others, **chosen)
     model.fit(features.matrix, labels=known)
     if trust:
         model.trust()
