@@ -257,10 +257,9 @@ def _check_mixing(
         )
     for name in KNOBS:
         if given[name] is not None:
-            raise ValueError(
-                f"{text} finds the value of {method.knob} itself, but "
-                f"{name}={shown(given[name])} was given too; leave one of them out"
-            )
+            found = f"{text} finds the value of {method.knob} itself"
+            how = f"but {name}={shown(given[name])} was given too; leave one of them out"
+            raise ValueError(f"{found}, {how}")
     if not is_used(method.knob, given):
         raise ValueError(
             f'{text} cannot be reached with method="{method.name}" and a given odds or '
@@ -415,26 +414,21 @@ def _check_init(init: Any, n: int, n_components: int, metric: str) -> str | NDAr
     if isinstance(init, str):
         checks.check_choice(init, "init", STARTS)
         if init == "pca" and metric == "precomputed":
-            raise ValueError(
-                'init="pca" needs features, but metric="precomputed" has only distances; '
-                'use init="spectral", init="random" or an array of positions'
-            )
+            what = 'init="pca" needs features, but metric="precomputed" has only distances'
+            raise ValueError(f'{what}; use init="spectral", init="random" or an array of positions')
         return init
     if checks.is_sparse(init):
         raise TypeError("init must be a dense array of start positions, got a sparse matrix")
     array = checks.as_numbers(init, argument="init")
     if array.shape != (n, n_components):
-        raise ValueError(
-            f"init must be one of {', '.join(map(repr, STARTS))}, or one position per point, of "
-            f"shape ({n}, {n_components}); got an array of shape {array.shape}"
-        )
+        what = f"init must be one of {', '.join(map(repr, STARTS))}, or one position per point"
+        how = f"of shape ({n}, {n_components}); got an array of shape {array.shape}"
+        raise ValueError(f"{what}, {how}")
     checks.check_finite(array, argument="init", columns=getattr(init, "columns", None))
     largest = float(np.abs(array).max())
     if largest > LARGEST_START:
-        raise ValueError(
-            f"init must hold positions of at most {LARGEST_START:g}, got {largest:g}; about 1e-4 "
-            "across gives the best maps"
-        )
+        what = f"init must hold positions of at most {LARGEST_START:g}, got {largest:g}"
+        raise ValueError(f"{what}; about 1e-4 across gives the best maps")
     return np.asarray(array, np.float32)
 
 

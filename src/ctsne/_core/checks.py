@@ -96,15 +96,12 @@ def as_numbers(values: Any, *, argument: str) -> Any:
     try:
         array: Any = values if is_sparse(values) else np.asarray(values)
     except ValueError as error:
-        raise ValueError(
-            f"{argument} must be a table of numbers with rows of equal length: {error}"
-        ) from error
+        what = f"{argument} must be a table of numbers with rows of equal length"
+        raise ValueError(f"{what}: {error}") from error
     kind = array.dtype.kind
     if kind == "c":
-        raise ValueError(
-            f"Complex data not supported: {argument} must hold real numbers, got {array.dtype}; "
-            "take its absolute value or its real part"
-        )
+        what = f"Complex data not supported: {argument} must hold real numbers, got {array.dtype}"
+        raise ValueError(f"{what}; take its absolute value or its real part")
     if kind in "OSTU":
         array = _from_objects(np.asarray(values, object), argument, columns)
     elif kind not in "biuf":
@@ -337,9 +334,8 @@ def check_choice(value: object, argument: str, choices: tuple[str, ...]) -> str:
     """Return one of the choices, or refuse it with all of them named."""
     if not isinstance(value, str) or value not in choices:
         hint = did_you_mean(value, choices) if isinstance(value, str) else ""
-        raise ValueError(
-            f"{argument} must be one of {', '.join(map(repr, choices))}; got {shown(value)}{hint}"
-        )
+        what = f"{argument} must be one of {', '.join(map(repr, choices))}"
+        raise ValueError(f"{what}; got {shown(value)}{hint}")
     return value
 
 

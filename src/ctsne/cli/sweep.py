@@ -341,9 +341,8 @@ def read_folder(path: Path) -> SweepFolder:
         raise ValueError(_not_finished(path))
     record = read_record(path)
     if record.command != "sweep":
-        raise ValueError(
-            f"{path} is not the folder of a sweep: {files.SETTINGS} is of another command"
-        )
+        what = f"{path} is not the folder of a sweep"
+        raise ValueError(f"{what}: {files.SETTINGS} is of another command")
     settings = stored_settings(record, path)
     columns, names = read_columns(path / files.COLUMNS)
     features = read_columns(path / files.FEATURES)[0] if (path / files.FEATURES).is_file() else {}

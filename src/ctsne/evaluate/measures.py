@@ -193,10 +193,9 @@ def evaluate(
     known, columns = (None, None) if labels is None else neighbors.read_labels(labels, n)
     hidden = None if other is None else encode_labels(other, n=n, argument="other")
     if standard is not False and (known is None or hidden is None or hidden.n_columns > 1):
-        raise ValueError(
-            "standard=True needs labels and one column of other: the label factored out, such as "
-            "the batch, and the label to look for, such as the cell type"
-        )
+        what = "standard=True needs labels and one column of other: the label factored out"
+        how = "such as the batch, and the label to look for, such as the cell type"
+        raise ValueError(f"{what}, {how}")
     if data is None:
         matrix = check_data(X)
         neighbors.check_same_points(matrix.shape[0], n)

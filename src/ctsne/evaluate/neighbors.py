@@ -368,10 +368,8 @@ def both_neighbors(
         if labels is not None:
             raise TypeError("labels are those of the neighbours in the data; leave them out here")
         if not X.complete:
-            raise ValueError(
-                "X is a sparse graph of distances, which does not hold all neighbourhoods; pass "
-                "features or a full matrix of distances"
-            )
+            what = "X is a sparse graph of distances, which does not hold all neighbourhoods"
+            raise ValueError(f"{what}; pass features or a full matrix of distances")
         if size > X.k:
             raise ValueError(f"k must be at most {X.k}, the neighbours in X; got {size}")
         return _nearest(given, size, points, n_jobs), X

@@ -95,10 +95,8 @@ def _check_aligned(aligned: Any, m: int, source: _Known) -> NDArray[np.floating]
         raise TypeError("aligned must be a dense array with a row for each point, got a sparse one")
     points = checks.check_matrix(aligned, argument="aligned", least=1)
     if points.shape != (m, width):
-        raise ValueError(
-            f"aligned must have a row for each new point and the columns of the fit, of shape "
-            f"({m}, {width}); got shape {points.shape}"
-        )
+        what = "aligned must have a row for each new point and the columns of the fit"
+        raise ValueError(f"{what}, of shape ({m}, {width}); got shape {points.shape}")
     if source.metric == "cosine":
         checks.check_directions(points, argument="aligned")
     return np.asarray(points * alignment.factor, alignment.points.dtype)

@@ -229,16 +229,13 @@ def _base(estimator: ConditionalTSNE | None, n_jobs: Any, repeatable: bool) -> d
             raise TypeError(f"estimator must be a ConditionalTSNE, got {type(estimator).__name__}")
         given = estimator.get_params(deep=False)
     if given["mixing"] is not None:
-        raise ValueError(
-            f"the estimator has mixing={shown(given['mixing'])}; leave it out, and call "
-            "suggest(mixing=...) on the result of the sweep"
-        )
+        what = f"the estimator has mixing={shown(given['mixing'])}; leave it out"
+        raise ValueError(f"{what}, and call suggest(mixing=...) on the result of the sweep")
     seed = given["random_state"]
     if seed is None or isinstance(seed, np.random.RandomState):
         if repeatable:
-            raise ValueError(
-                f"random_state must be a whole number to resume from a folder, got {shown(seed)}"
-            )
+            what = "random_state must be a whole number to resume from a folder"
+            raise ValueError(f"{what}, got {shown(seed)}")
         seed = int(check_random_state(seed).randint(2**31 - 1))  # one start for all settings
     return {**given, "n_jobs": n_jobs, "callback": None, "verbose": 0, "random_state": seed}
 
@@ -248,10 +245,8 @@ def _check_points(
 ) -> list[Settings]:
     """Check every setting against the data before any of them is computed."""
     if base["metric"] == "precomputed" and is_sparse(matrix):
-        raise ValueError(
-            "a sweep needs features or a full matrix of distances: neighbours kept cannot be "
-            "measured on a sparse graph"
-        )
+        what = "a sweep needs features or a full matrix of distances"
+        raise ValueError(f"{what}: neighbours kept cannot be measured on a sparse graph")
     settings = []
     for point in points:
         try:

@@ -165,10 +165,9 @@ early_exaggeration_iter, exaggeration, learning_rate, dof, callback, callback_ev
         ignored = {"use_rep": use_rep, "n_pcs": n_pcs, "layer": layer, "metric": other_metric}
         for argument, value in ignored.items():
             if value is not None:
-                raise ValueError(
-                    f"{argument}={shown(value)} has no effect with neighbors_key, whose graph "
-                    "already has distances; leave one of them out"
-                )
+                what = f"{argument}={shown(value)} has no effect with neighbors_key"
+                how = "whose graph already has distances; leave one of them out"
+                raise ValueError(f"{what}, {how}")
         metric, init = "precomputed", "spectral" if init is None else init
         searched = known if method in METHODS and METHODS[method].splits_neighbors else None
         features = fields.find_graph(adata, neighbors_key, searched, perplexity)

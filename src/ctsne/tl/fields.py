@@ -28,10 +28,9 @@ _ENTRIES_AT_ONCE = 2**22
 def check_adata(adata: Any) -> None:
     """Refuse anything but AnnData objects."""
     if not ad.is_anndata(adata):
-        raise TypeError(
-            f"adata must be an AnnData object, got {type(adata).__name__}; pass arrays to "
-            "ctsne.ConditionalTSNE, ctsne.sweep or ctsne.evaluate"
-        )
+        what = f"adata must be an AnnData object, got {type(adata).__name__}"
+        how = "pass arrays to ctsne.ConditionalTSNE, ctsne.sweep or ctsne.evaluate"
+        raise TypeError(f"{what}; {how}")
 
 
 def seed_of(random_state: Any, rng: Any) -> Any:
@@ -159,9 +158,8 @@ def check_target(adata: Any, key: object, *, copy: bool, graph: bool = False) ->
     """Return the name of a map, whose fields must not belong to others, in a writable object."""
     name = ad.map_name(key) if isinstance(key, str) else ""
     if not name or "/" in name:
-        raise ValueError(
-            f'key_added must be a name without slashes, like "ctsne", got {shown(key)}'
-        )
+        what = "key_added must be a name without slashes"
+        raise ValueError(f'{what}, like "ctsne", got {shown(key)}')
     places: list[tuple[str, str]] = []
     if ad.find_entry(adata.uns, name) is None:
         ours = ad.map_fields(name)
@@ -177,9 +175,8 @@ def check_target(adata: Any, key: object, *, copy: bool, graph: bool = False) ->
             f'choose another name, such as "{name}_map"'
         )
     if not copy and adata.is_view and adata.isbacked:
-        raise ValueError(
-            "adata is a view of an object backed by a file; pass adata.to_memory() or copy=True"
-        )
+        what = "adata is a view of an object backed by a file"
+        raise ValueError(f"{what}; pass adata.to_memory() or copy=True")
     return name
 
 

@@ -130,10 +130,9 @@ def transform(
     elif isinstance(reference, ConditionalTSNE):
         found = _of_model(reference)
     else:
-        raise TypeError(
-            "reference must be a fitted ConditionalTSNE or an AnnData object with a map, got "
-            f"{type(reference).__name__}; ctsne.load reads a model from a file"
-        )
+        what = "reference must be a fitted ConditionalTSNE or an AnnData object with a map"
+        how = f"got {type(reference).__name__}; ctsne.load reads a model from a file"
+        raise TypeError(f"{what}, {how}")
     chosen = _features(adata, found, use_rep, layer)
     column, names = _labels(adata, found, labels)
     aligned = _aligned(adata, found, align)
@@ -187,10 +186,9 @@ def _of_adata(adata: Any, basis: str, n_jobs: int | None) -> _Reference:
 
 def _parameters(record: Record) -> dict[str, Any]:
     if "neighbors_key" in record.options:
-        raise ValueError(
-            "it was made from a graph (neighbors_key), which says nothing about new cells; make a "
-            "map from features, or from distances with ConditionalTSNE"
-        )
+        what = "it was made from a graph (neighbors_key), which says nothing about new cells"
+        how = "make a map from features, or from distances with ConditionalTSNE"
+        raise ValueError(f"{what}; {how}")
     if record.options.get("features") is not None:
         raise ValueError(f"it was made of some of the features (--features); {_SAVE}")
     if isinstance(record.parameters.get("align"), GivenArray) and (
@@ -219,10 +217,8 @@ def _features(adata: Any, found: _Reference, use_rep: str | None, layer: str | N
         same = "the new cells need the same representation as the reference"
         raise ValueError(f"{known}; {_PROJECT if use_rep == _COMPONENTS else same}")
     if use_rep == _COMPONENTS and not _same_components(adata, found):
-        raise ValueError(
-            "adata.obsm['X_pca'] has other axes than that of the reference (varm['PCs'] differ), "
-            f"so the two cannot be compared; {_PROJECT}"
-        )
+        text = "adata.obsm['X_pca'] has other axes than that of the reference (varm['PCs'] differ)"
+        raise ValueError(f"{text}, so the two cannot be compared; {_PROJECT}")
     chosen = choose_representation(adata, use_rep=use_rep, layer=layer)
     if genes is not None and not set(genes) <= set(chosen.features) and layer is None:
         chosen = choose_representation(adata, use_rep="X")
@@ -281,8 +277,6 @@ def _aligned(adata: Any, found: _Reference, align: Any) -> Any:
         return None
     align = found.record.options.get("align_rep") if align is None else align
     if align is None:
-        raise ValueError(
-            "the map was aligned with a representation: name that of the new cells with align, a "
-            "key of adata.obsm or an array"
-        )
+        what = "the map was aligned with a representation: name that of the new cells with align"
+        raise ValueError(f"{what}, a key of adata.obsm or an array")
     return fields.find_alignment(adata, align)
