@@ -22,8 +22,7 @@ BLUE_SHARE = 0.4
 # On the z-scored scale, see the notes of make_synthetic.
 SMALLEST_GAP, LARGEST_NOISE = 1.5, 0.2
 DRIFT_TYPES = 8
-# From this size on, each of the six combinations of labels has at least one point.
-SMALLEST_N = 8
+SMALLEST_N = 8  # from this size on, each of the six combinations of labels has at least one point
 
 
 @dataclass(frozen=True, eq=False)

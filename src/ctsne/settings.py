@@ -26,10 +26,8 @@ from ctsne.methods import DEFAULT_METHOD, KNOBS, METHODS, Method, align_value, i
 from ctsne.neighbors.alignment import check_align
 from ctsne.neighbors.patterns import alike_counts
 
-# Points farther apart than this feel no repulsion in single precision.
-LARGEST_START = 1e5
-# More would leave next to nothing of the repulsion between labels.
-LARGEST_ODDS = 1e6
+LARGEST_START = 1e5  # points farther apart than this feel no repulsion in single precision
+LARGEST_ODDS = 1e6  # more would leave next to nothing of the repulsion between labels
 # As given: a number, or numbers by label, by column, or by column and label.
 GivenNumbers = float | Mapping[Any, Any] | None
 # As checked: one array per label column, with one number per label.

@@ -13,15 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core.jobs import threads_for, workers_for
 from ctsne._core.messages import did_you_mean, refuse_lazy, shown
 
-# A limit that rounding to single precision does not exceed.
-LARGEST_VALUE = float(np.float32(1e30))
-# Points are numbered with 32 bits.
-MOST_POINTS = 2**31 - 1
+LARGEST_VALUE = float(np.float32(1e30))  # a limit that rounding to single precision does not exceed
+MOST_POINTS = 2**31 - 1  # points are numbered with 32 bits
 # Rows from which the usual step between values of a column is taken, and numbers rounded at a time.
 _SAMPLED_ROWS = 500
 _NUMBERS_AT_ONCE = 2**20
-# Rounding that changes nothing, as a share of that step.
-_MOST_ROUNDING = 1e-3
+_MOST_ROUNDING = 1e-3  # rounding that changes nothing, as a share of that step
 
 
 def is_sparse(X: Any) -> bool:

@@ -31,8 +31,7 @@ _BLOCK_ENTRIES, _FEWEST_ROWS = 2**20, 16
 # Block Krylov search for a few directions among many columns: vectors per block, most blocks, and
 # the relative error at which it ends.
 _BLOCK_WIDTH, _MOST_BLOCKS, _STANDSTILL = 16, 12, 1e-9
-# Lengths below this share of the longest are rounding errors.
-_ROUNDING = 1e-7
+_ROUNDING = 1e-7  # lengths below this share of the longest are rounding errors
 
 # From version 1.17 on, SciPy seeds the vectors from which ARPACK continues if eigenvalues coincide.
 IS_SEEDED = "rng" in signature(eigsh).parameters

@@ -22,10 +22,8 @@ SETTINGS, INDEX, COLUMNS, TABLE = "settings.json", "sweep.npz", "columns.parquet
 FEATURES = "features.parquet"  # of a sweep with features to colour its page by
 # The name of a new file begins with that of its target, but names must not be too long.
 _SHOWN_NAME = 50
-# Settings and options are far smaller.
-_MOST_TEXT = 2**26
-# Marks a sweep folder while a sweep writes to it.
-_LOCK = ".lock"
+_MOST_TEXT = 2**26  # settings and options are far smaller
+_LOCK = ".lock"  # marks a sweep folder while a sweep writes to it
 # Seconds that a writer waits for others, at most: any program may hold a lock on a folder.
 _PATIENCE = 10.0
 

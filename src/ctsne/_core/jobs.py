@@ -12,8 +12,7 @@ import joblib
 from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
-# More threads than this per core only cost memory.
-_MOST_THREADS_PER_CORE = 4
+_MOST_THREADS_PER_CORE = 4  # more threads than this per core only cost memory
 # Read once, as OpenMP does: Dask sets it in its own process for the workers it starts.
 _OMP_NUM_THREADS = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
 _blas_lock = threading.RLock()

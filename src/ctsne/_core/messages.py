@@ -9,8 +9,7 @@ from itertools import islice
 from numbers import Real
 from typing import Any
 
-# scikit-learn may call a model, so its lines are skipped too.
-_PASSED = ("ctsne", "sklearn")
+_PASSED = ("ctsne", "sklearn")  # scikit-learn may call a model, so its lines are skipped too
 # Close matches are looked for among this many names, because difflib is slow.
 _SEARCHED = 2000
 _SHOWN = 12

@@ -15,8 +15,7 @@ _Item = TypeVar("_Item", bound=np.generic)
 
 # Seconds after which the speed so far says how long the rest takes; before, nothing is shown.
 _SETTLED = 1.5
-# Work that is done in fewer seconds than this needs no estimate.
-_WORTH = 3.0
+_WORTH = 3.0  # work that is done in fewer seconds than this needs no estimate
 # Parts of a long search, after each of which the bar moves, and the fewest points in one.
 _PARTS, _FEWEST = 50, 4096
 

@@ -13,25 +13,21 @@ STARTS = ("pca", "random", "spectral")
 # Metrics between rows of features, and with given distances.
 FEATURE_METRICS = ("euclidean", "cosine")
 METRICS = (*FEATURE_METRICS, "precomputed")
-# The row that has the requested perplexity: conditioned (r) or not (p).
-BANDWIDTHS = ("r", "p")
+BANDWIDTHS = ("r", "p")  # the row that has the requested perplexity: conditioned (r) or not (p)
 # In rising order of what they assume about the effect of a label.
 ALIGNMENTS = ("none", "mutual", "local", "mean")
-# The alignment of numbers alone: without their trend.
-TREND = "trend"
+TREND = "trend"  # the alignment of numbers alone: without their trend
 # "auto" picks from these. It leaves out "none", whose score is high where each label has a close
 # relative, and which has found fewer counterparts than "mutual" on all data tried.
 TRIED_ALIGNMENTS = ("mutual", "local", "mean")
 ALIGN_CHOICES = (*ALIGNMENTS, "auto")
 # Parameters of the estimator that never change the map.
 NO_EFFECT = ("n_jobs", "verbose", "callback", "callback_every")
-# The default size of a neighbourhood.
-NEIGHBORHOOD = 30
+NEIGHBORHOOD = 30  # the default size of a neighbourhood
 # Length of a row of ``joint`` in units of the perplexity. Short rows keep the neighbourhood as a
 # whole and mix further, longer ones keep more of the very nearest.
 JOINT_LENGTH = 5 / 3
-# Enough for a standard error below .003 in R_NX and the Laplacian score.
-MEASURED_POINTS = 5000
+MEASURED_POINTS = 5000  # enough for a standard error below .003 in R_NX and the Laplacian score
 # The default target, as a share of random mixing. A starting point, not a rule.
 SUGGESTED_MIXING = 0.8
 
@@ -53,8 +49,7 @@ def read_table(package: str, name: str) -> dict[str, Any]:
 
 _TABLE = read_table("ctsne._core", "measures.toml")
 MEASURES = {name: Measure(**facts) for name, facts in _TABLE.items()}
-# The measures to choose a map by.
-CHOSEN_BY = ("mixing", "adjusted_rnx", "other_mixing")
+CHOSEN_BY = ("mixing", "adjusted_rnx", "other_mixing")  # the measures to choose a map by
 
 
 def of_column(name: str, column: str) -> str:

@@ -27,10 +27,8 @@ Codes = NDArray[np.int32]
 _JOINT_LIST, _LISTS = 5 / 3, 3.0
 # How far the shares of ``revised`` and ``balanced`` move a row from its natural shares, at most.
 NAMING = 0.5
-# The perplexity of points of new labels, relative to that of others.
-ALONE = 2.0
-# Coordinates of a weight for each column are solved in turn, at most this often.
-_ROUNDS = 50
+ALONE = 2.0  # the perplexity of points of new labels, relative to that of others
+_ROUNDS = 50  # coordinates of a weight for each column are solved in turn, at most this often
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,7 @@ from ctsne._core.checks import check_jobs
 # The matrix is symmetrised in ranges of about this many entries. Each range reads all rows: small
 # ranges cost time, large ones memory.
 _ENTRIES_AT_ONCE = 2**24
-# Values of rows, filled up to equal length, that are compared at once.
-_VALUES_AT_ONCE = 2**20
+_VALUES_AT_ONCE = 2**20  # values of rows, filled up to equal length, that are compared at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +69,11 @@ class Diagnostics:
 
 # Stored with maps, in files, sweeps and AnnData: sixteen bytes per point.
 KEPT_DIAGNOSTICS = ("perplexity", "other_share", "matched", "largest_weight")
-# Stored besides those if it was asked for.
-TRUST = "trust"
+TRUST = "trust"  # stored besides those if it was asked for
 # Stored besides those with points placed in a map.
 PLACED_DIAGNOSTICS = ("distance", "far")
 _OF_LABELS = ("other_share", "matched")
-# A neighbour with more than this share of a point's weight dominates it.
-DOMINATED = 0.5
+DOMINATED = 0.5  # a neighbour with more than this share of a point's weight dominates it
 
 
 def kept_diagnostics(

@@ -18,8 +18,7 @@ from ctsne.neighbors.patterns import Patterns, differing_lists
 
 Differs = NDArray[np.bool_]  # shape (C, P): which lists differ in each column
 
-# exp(700) is about the largest finite weight.
-LARGEST_LOG_WEIGHT = 700.0
+LARGEST_LOG_WEIGHT = 700.0  # exp(700) is about the largest finite weight
 # Weights are solved until shares are this close to their targets, or for this many steps.
 _TOLERANCE = 1e-10
 _STEPS = 200

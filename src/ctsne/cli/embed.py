@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 USAGE = "INPUT --labels COLUMN [COLUMN ...] -o OUTPUT [options]"
 HELP = "make a map of a file with a known label factored out"
-# Principal components that features are reduced to, by default.
-_COMPONENTS = 50
+_COMPONENTS = 50  # principal components that features are reduced to, by default
 
 
 def add_options(parser: Parser, main: Any) -> None:

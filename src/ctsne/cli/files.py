@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from ctsne.io import Dataset
     from ctsne.storage.record import Input, Record
 
-# Options that name a file to read.
-_READ = ("input", "label_file", "init", "data", "model")
+_READ = ("input", "label_file", "init", "data", "model")  # options that name a file to read
 # Options that say how to read INPUT.
 _READING = ("label_file", "use_rep", "layer", "features", "index")
 

@@ -33,10 +33,8 @@ _EXTRAS = {
     "scib": ("standard measures, large", ("scib_metrics",)),
 }
 
-# Values of a column, columns and relations that are shown.
-_VALUES, _SHOWN = 3, 6
-# Results of a fit that its map stores.
-_STORED = ("kl_divergence", "n_iter", "recall")
+_VALUES, _SHOWN = 3, 6  # values of a column, columns and relations that are shown
+_STORED = ("kl_divergence", "n_iter", "recall")  # results of a fit that its map stores
 
 
 def add_options(parser: Parser, main: Any) -> None:

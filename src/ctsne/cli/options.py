@@ -95,8 +95,7 @@ def _by_name(texts: Sequence[str], read: Callable[[str], Any], expected: str) ->
     return values
 
 
-# Readers of all words after an option together.
-_TOGETHER = (per_label, per_column)
+_TOGETHER = (per_label, per_column)  # readers of all words after an option together
 
 
 class _Together(argparse.Action):

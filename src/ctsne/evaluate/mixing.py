@@ -13,10 +13,8 @@ from ctsne.evaluate.neighbors import Map, MapNeighbors, check_map, labelled_neig
 from ctsne.evaluate.sampling import Floats, Indices, divided, in_chunks, mean
 from ctsne.labels import Column, encode_column
 
-# At most about twice as many ranks of a number are compared with each other.
-RANKS = 1000
-# Neighbours that predict a number.
-PREDICTED = 15
+RANKS = 1000  # at most about twice as many ranks of a number are compared with each other
+PREDICTED = 15  # neighbours that predict a number
 
 
 def laplacian(

@@ -32,8 +32,7 @@ FEWEST_NEIGHBORS = 10
 TRIAL_ITERATIONS = 100
 # After many trials, a map is made of one this near: it shows how maps deviate from trials.
 MAP_NEAR_ENOUGH = 0.06
-# From this distance on, a map has missed its target.
-MISSED = 0.02
+MISSED = 0.02  # from this distance on, a map has missed its target
 # In maps: the cost of a trial on all points, of a whole search, of a map that is aligned already.
 TRIAL_COST, MOST_COST, ALIGNED_COST = 0.47, 4.0, 0.6
 # Maps of all points: at most, and at most if there are very many points.

@@ -17,10 +17,8 @@ Floats = NDArray[np.float64]
 # Distances from the target that are near enough, for all points and for a sample, which deviates
 # more.
 NEAR_ENOUGH, SAMPLE_NEAR_ENOUGH = 0.015, 0.03
-# Levels closer than this count as equal: mixing may jump there.
-LEAST_STEP = 0.003
-# How far away trials still count for the slope.
-SLOPE_REACH = 0.3
+LEAST_STEP = 0.003  # levels closer than this count as equal: mixing may jump there
+SLOPE_REACH = 0.3  # how far away trials still count for the slope
 # Mixing gained from the weakest to the strongest level: a typical value, and bounds.
 USUAL_SLOPE = 0.8
 LEAST_SLOPE, MOST_SLOPE = 0.3, 3.0
@@ -30,8 +28,7 @@ LONGEST_STEP, SHORTEST_STEP = 0.5, 0.15
 # How much the usual slopes count against those of trials: mixing varies by about .02 for no
 # reason, slopes between data by about .5.
 USUAL_WEIGHT = 0.0016
-# Damps steps where columns can hardly be told apart.
-DAMPING = 0.02
+DAMPING = 0.02  # damps steps where columns can hardly be told apart
 
 
 @dataclass(frozen=True, eq=False)

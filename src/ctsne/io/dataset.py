@@ -250,8 +250,7 @@ def storable(column: Any) -> Any:
     return series.where(series.notna(), None).map(label_text, na_action="ignore")
 
 
-# Values that are looked at, at most, in rows spread over the matrix.
-_LOOKED_AT = 2**20
+_LOOKED_AT = 2**20  # values that are looked at, at most, in rows spread over the matrix
 # Counts have a long tail: most are small and a few are large. The largest grey value of an image
 # or answer of a questionnaire is not this many times the usual one, and indicators are all 1.
 _TAIL = 10

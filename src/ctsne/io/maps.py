@@ -31,8 +31,7 @@ _BYTES, _ADDED, _SETTINGS = 8, 8, 10_000
 # Where parquet files keep the settings record of a map.
 _METADATA_KEY = b"ctsne"
 _MEGABYTE = 2**20
-# Bytes that a name takes in an HDF5 file, at most, besides its text.
-_PER_NAME = 100
+_PER_NAME = 100  # bytes that a name takes in an HDF5 file, at most, besides its text
 # What files without a settings record hold if ctsne wrote them: pages, pictures and measures.
 _MARKS = {
     paths.MODEL_SUFFIX: b"",
@@ -41,8 +40,7 @@ _MARKS = {
     **dict.fromkeys((".csv", ".tsv"), b"measure,label,k,"),
 }
 _MOST_SEARCHED = 2**26
-# Values of a table that are text at a time, so that writing it needs little memory.
-_BLOCK = 10**6
+_BLOCK = 10**6  # values of a table that are text at a time, so that writing it needs little memory
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,16 +45,13 @@ _LIKE_MISSING = {"#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "None", "n/a", "nul
 _SHOWN = 12
 # Text is checked this many bytes at a time, and read in memory of about this many times its size.
 _BLOCK, _PARSED = 2**24, 2
-# From this many on, numbered names (PC1, PC2, ...) belong together.
-_RUN = 3
+_RUN = 3  # from this many on, numbered names (PC1, PC2, ...) belong together
 # With fewer columns, one may well hold most of the variance.
 _FEWEST_DOUBTED = 5
 _MOST_VARIANCE = 0.5
 _SOME_ROWS = 100
-# A text column in which this share of cells are numbers was meant to be numeric.
-_MOSTLY = 0.5
-# Bytes of a value of a parquet file in memory; the file may be far smaller.
-_VALUE = 8
+_MOSTLY = 0.5  # a text column in which this share of cells are numbers was meant to be numeric
+_VALUE = 8  # bytes of a value of a parquet file in memory; the file may be far smaller
 # Kinds of NumPy and pandas types that are numbers.
 _NUMERIC = "iuf"
 _SEPARATORS = {";": "semicolons", "\t": "tabs", ",": "commas"}

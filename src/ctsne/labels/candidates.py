@@ -13,8 +13,7 @@ from ctsne.labels.column import GROUPS, Column, encode_column, encode_number
 # A label has at most this many values, and at least this many points per value on average. More
 # whole numbers than this are counts, unless the name suggests a label.
 _MOST_VALUES, _LEAST_POINTS, _MOST_NUMBERS = 1000, 4, 50
-# Rows that show whether a column has too many values.
-_LOOKED_AT = 10_000
+_LOOKED_AT = 10_000  # rows that show whether a column has too many values
 # How names of each kind begin, in the order in which kinds are tried.
 _WORDS = read_table("ctsne.labels", "candidates.toml")
 # The order in which columns are proposed. A number is one by its values, not by its name.

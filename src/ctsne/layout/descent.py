@@ -22,8 +22,7 @@ Callback = Callable[[int, float, NDArray[np.float32]], object]
 # and points are sorted by their place in the map, at the start and again after early exaggeration.
 PACKED_FROM = 2**20
 
-# Similarities whose logarithms are computed at a time.
-_ENTRIES_AT_ONCE = 2**17
+_ENTRIES_AT_ONCE = 2**17  # similarities whose logarithms are computed at a time
 
 
 @dataclass(frozen=True)

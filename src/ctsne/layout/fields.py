@@ -14,14 +14,12 @@ from ctsne.layout.repulsion import Repulsion
 from ctsne.layout.weights import Codes, ColumnFactor, PairWeights
 
 _Singles = NDArray[np.float32]
-# The mesh extends beyond the map by this share of its width: new points stay inside.
-BEYOND = 0.1
+BEYOND = 0.1  # the mesh extends beyond the map by this share of its width: new points stay inside
 # Larger labels get a grid of their own, if all grids together have at most this many nodes; the
 # points of the others are summed exactly for each new point.
 OWN_GRID = 2000
 MOST_NODES = 2**27
-# Newton's method needs three or four steps for most points.
-MOST_STEPS = 60
+MOST_STEPS = 60  # Newton's method needs three or four steps for most points
 # Nodes past the last one that a row of eight spline weights, two of them zero, reaches.
 _READ_PAST = 2
 

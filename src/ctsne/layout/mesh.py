@@ -33,14 +33,11 @@ SPACING = 0.4
 REACH_SPACING = 0.4
 # The reach at which the coarse of two layers represents the rest of the kernel accurately enough.
 REACH = _native.COARSER * SPACING / REACH_SPACING
-# A map smaller than this many cells gets a finer mesh.
-CELLS = 32
+CELLS = 32  # a map smaller than this many cells gets a finer mesh
 # The kernel wraps around at the doubled mesh, with a kink that splines smear over some nodes.
 MARGIN = 8
-# Most nodes of the doubled mesh; a map that needs more gets a coarser one.
-MOST_NODES = 2**27
-# Smaller transforms are done before a second thread has started.
-WORTH_THREADS = 2**18
+MOST_NODES = 2**27  # most nodes of the doubled mesh; a map that needs more gets a coarser one
+WORTH_THREADS = 2**18  # smaller transforms are done before a second thread has started
 # Many degrees of freedom make the kernel fall by more than its exponential can represent.
 _MOST_ABOVE = 600.0
 # Sizes are rounded up to a power of this, so that one kernel transform serves many steps.

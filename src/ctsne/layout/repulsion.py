@@ -46,8 +46,7 @@ _REACHES = tuple(1.6 * 1.25**k for k in range(10))
 LARGE_LABEL = 1000
 # Charge of unlabelled points. Its product with any other is at least one, where weights are capped.
 _UNLABELLED_CHARGE = 1e20
-# Beyond this, squared distances are too large for single precision.
-_WIDEST = 1e15
+_WIDEST = 1e15  # beyond this, squared distances are too large for single precision
 # What to change if a map cannot be computed.
 REMEDY = "use a smaller dof, learning_rate or exaggeration, or a start (init) of about 1e-4 across"
 

@@ -13,8 +13,7 @@ _Floats = NDArray[np.float64]
 START_SCALE = 1e-4
 # An axis with less than this share of the first one's spread holds only rounding errors.
 _FLAT = 1e-12
-# Far below the tolerance of the eigenvectors, and far above rounding errors.
-_SHIFT = 1e-6
+_SHIFT = 1e-6  # far below the tolerance of the eigenvectors, and far above rounding errors
 
 
 def start_positions(

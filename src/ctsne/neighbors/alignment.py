@@ -22,8 +22,7 @@ from ctsne.neighbors.search import find_neighbors
 # Counterparts are points that are among each other's nearest points of other labels.
 PAIR_NEIGHBORS = 10
 ROUNDS = 5
-# How many paired points of the same label determine the move of a point.
-LOCAL_NEIGHBORS = 50
+LOCAL_NEIGHBORS = 50  # how many paired points of the same label determine the move of a point
 # Points move with the paired points near them if matched better than this, fully if matched fully.
 MATCHED_ENOUGH = 0.5
 # Larger data are sampled to estimate and score alignments, and to estimate shifts of labels, with
@@ -36,8 +35,7 @@ SCORE_ROWS = 600
 NO_DIRECTION = 1e-6
 # The trend of a number is computed at this many ranks, as means with a Gaussian of this width.
 TREND_STEPS, TREND_WIDTH = 200, 0.05
-# If distances differ by a smaller factor, two representations have the same unit.
-SAME_UNIT = 2.0
+SAME_UNIT = 2.0  # if distances differ by a smaller factor, two representations have the same unit
 
 _Points = NDArray[np.floating]
 _Floats = NDArray[np.float64]

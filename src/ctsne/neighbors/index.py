@@ -31,8 +31,7 @@ _FEW_POINTS = 16
 _MOST_COMBINATIONS = 4096
 # Budgets are set for these list lengths; other lists use the budget of the next longer one.
 _LENGTHS = (2.0 ** (3 + np.arange(57) / 2)).astype(np.int64)
-# With fewer true neighbours than this a trial says little.
-_LEAST_ENTRIES = 200
+_LEAST_ENTRIES = 200  # with fewer true neighbours than this a trial says little
 
 Key = tuple[int, int, int]  # pattern, division, list length
 

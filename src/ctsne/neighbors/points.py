@@ -12,8 +12,7 @@ from ctsne._core.vocabulary import FEATURE_METRICS
 from ctsne.neighbors.patterns import Codes
 
 Reals = NDArray[np.floating]  # in single or double precision
-# Points per cell.
-CELL_SIZE = 128
+CELL_SIZE = 128  # points per cell
 # Points whose exact neighbours set the budget, and points that recall is measured on.
 TRIALS = 500
 CHECKS = 1000
@@ -26,8 +25,7 @@ _NUMBERS_AT_ONCE = 1 << 20
 # How points are divided: all points are scanned; cells inside each combination of labels; cells of
 # all points.
 ALL, INSIDE, ACROSS = range(3)
-# Points per cell where all are scanned.
-_SCANNED_AT_ONCE = 512
+_SCANNED_AT_ONCE = 512  # points per cell where all are scanned
 
 
 def check_points(X: ArrayLike, aligned: ArrayLike | None, metric: str) -> list[Reals]:

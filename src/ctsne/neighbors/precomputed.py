@@ -12,8 +12,7 @@ from ctsne.neighbors.lists import Neighbors, fill_lengths, fill_lists, first_pla
 from ctsne.neighbors.patterns import Codes, PatternCounts, Patterns, codes_of, pattern_of
 
 _Points = NDArray[np.integer]
-# Distances of new points that are read at a time.
-_ENTRIES_AT_ONCE = 2**22
+_ENTRIES_AT_ONCE = 2**22  # distances of new points that are read at a time
 
 
 def read_neighbors(

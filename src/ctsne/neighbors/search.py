@@ -29,10 +29,8 @@ from ctsne.neighbors.points import Reals
 EXACT_UP_TO = 30_000
 # Points that are also searched without alignment, to know the natural share of other labels.
 UNALIGNED_POINTS = 1000
-# Labels with up to this many points are scanned as a whole.
-_WHOLE_LABEL = 2048
-# Usual share of the time until the same-label lists are found, if there are two.
-_SAME_SHARE = 0.35
+_WHOLE_LABEL = 2048  # labels with up to this many points are scanned as a whole
+_SAME_SHARE = 0.35  # usual share of the time until the same-label lists are found, if there are two
 
 
 def is_approximate(n: int, recall: float) -> bool:

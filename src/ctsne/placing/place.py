@@ -21,10 +21,8 @@ from ctsne.neighbors.points import unit_rows
 from ctsne.placing.reference import Reference
 from ctsne.placing.request import Request
 
-# Points of a new label that its shift is estimated on.
-NEW_SAMPLE = 5000
-# An odd number whose multiples spread over all 64 bits.
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+NEW_SAMPLE = 5000  # points of a new label that its shift is estimated on
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # an odd number whose multiples spread over all 64 bits
 
 _Floats = NDArray[np.floating]
 # Up to this share of far points is expected of any data, and not worth a warning.

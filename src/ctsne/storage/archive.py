@@ -25,16 +25,14 @@ VERSION = 1
 _MOST_TEXT = 2**26
 _MOST_MEMBERS = 100_000
 _NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*\.npy")
-# Arrays begin at a multiple of this many bytes, as NumPy aligns its own files.
-_ALIGNED = 64
+_ALIGNED = 64  # arrays begin at a multiple of this many bytes, as NumPy aligns its own files
 # A field that programs for ZIP files skip: identifier and length, then the padding.
 _PADDING = struct.Struct("<HH")
 _PADDING_ID = 0xD935
 # The fixed part of what precedes a member, and the sizes that zipfile adds with ``force_zip64``.
 _LOCAL = struct.Struct("<4s5H3L2H")
 _SIZES = 20
-# Bytes whose checksum is computed at a time, so that Ctrl-C is answered soon.
-_BLOCK = 2**26
+_BLOCK = 2**26  # bytes whose checksum is computed at a time, so that Ctrl-C is answered soon
 
 
 def write_archive(target: Path, kind: str, tree: Mapping[str, Any]) -> None:

@@ -12,8 +12,7 @@ import numpy as np
 from ctsne._core.checks import LARGEST_VALUE, MOST_POINTS
 from ctsne._core.messages import quoted, shown
 
-# Distances and sums of the largest values that data may have.
-_LARGEST = 1e6 * LARGEST_VALUE
+_LARGEST = 1e6 * LARGEST_VALUE  # distances and sums of the largest values that data may have
 
 
 @dataclass(frozen=True)

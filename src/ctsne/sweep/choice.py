@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 # Random parts of the points that are measured by themselves: how the difference between two maps
 # varies between them gives its standard error.
 PARTS = 40
-# Differences of no more than this many standard errors are noise.
-STANDARD_ERRORS = 2.0
-# Of means and differences.
-_ROUNDING = 1e-9
+STANDARD_ERRORS = 2.0  # differences of no more than this many standard errors are noise
+_ROUNDING = 1e-9  # of means and differences
 # A page holds the suggestions for at most this many targets of one or two columns; else the
 # targets are these.
 _MOST_TARGETS = 1000

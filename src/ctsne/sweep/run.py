@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 # Several maps at once on one thread each are faster than one map on all threads, as long as their
 # similarities fit in memory together.
 _POINTS_AT_ONCE = 200_000
-# A stored map has positions and diagnostics in single precision.
-_BYTES_PER_NUMBER = 4
+_BYTES_PER_NUMBER = 4  # a stored map has positions and diagnostics in single precision
 
 
 def sweep(

@@ -32,8 +32,7 @@ from ctsne.sweep.choice import measure_parts
 from ctsne.sweep.grid import plain_value
 from ctsne.sweep.result import SweptMap
 
-# Iterations between checks whether the sweep was stopped.
-_SLICE = 10
+_SLICE = 10  # iterations between checks whether the sweep was stopped
 # Usual share of the time until similarities are computed, and until the map is made; the rest
 # measures it.
 _SIMILARITIES, _LAID_OUT = 0.06, 0.93

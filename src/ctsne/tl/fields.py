@@ -21,8 +21,7 @@ from ctsne.labels import Labels
 from ctsne.neighbors.patterns import different_labels
 from ctsne.storage.record import Record, record_in
 
-# Entries of a graph that are scaled at once.
-_ENTRIES_AT_ONCE = 2**22
+_ENTRIES_AT_ONCE = 2**22  # entries of a graph that are scaled at once
 
 
 def check_adata(adata: Any) -> None:
