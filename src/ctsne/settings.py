@@ -249,20 +249,16 @@ def _check_mixing(
         numbers.append(checks.check_number(value, what, low=0, high=1, hint=offer))
     text = f"mixing={value_text(mixing)}"
     if method.knob is None:
-        raise ValueError(
-            f"{text} needs a method that conditions, but "
-            f'method="{method.name}" does not use labels; leave one of them out'
-        )
+        how = f'but method="{method.name}" does not use labels'
+        raise ValueError(f"{text} needs a method that conditions, {how}; leave one of them out")
     for name in KNOBS:
         if given[name] is not None:
             found = f"{text} finds the value of {method.knob} itself"
             how = f"but {name}={shown(given[name])} was given too; leave one of them out"
             raise ValueError(f"{found}, {how}")
     if not is_used(method.knob, given):
-        raise ValueError(
-            f'{text} cannot be reached with method="{method.name}" and a given odds or '
-            f"beta_low, which replaces {method.knob}; leave that out"
-        )
+        why = f'method="{method.name}" and a given odds or beta_low, which replaces {method.knob}'
+        raise ValueError(f"{text} cannot be reached with {why}; leave that out")
     return np.array(numbers)
 
 
@@ -388,10 +384,9 @@ def _check_distances(X: Any, perplexity: float) -> None:
     """Refuse anything but distances, and a graph too sparse for the perplexity."""
     n = X.shape[0]
     if X.shape != (n, n):
-        raise ValueError(
-            'with metric="precomputed", X must be a square matrix of distances between the points, '
-            f"got shape {X.shape}; for features use another metric"
-        )
+        must = "X must be a square matrix of distances between the points"
+        got = f"got shape {X.shape}; for features use another metric"
+        raise ValueError(f'with metric="precomputed", {must}, {got}')
     if X.min() < 0:
         must = 'with metric="precomputed", X must hold distances, which are not negative'
         raise ValueError(f"{must}, got {X.min()}; turn similarities into distances first")
@@ -402,10 +397,9 @@ def _check_distances(X: Any, perplexity: float) -> None:
     least = int(degree.min())
     if least < perplexity:
         works = f"the largest that works is {least}" if least else "every point needs some"
-        raise ValueError(
-            f"perplexity={perplexity:g} is too large for this graph: point {int(degree.argmin())} "
-            f"has {least} neighbours in X; {works}, and three times the perplexity is advisable"
-        )
+        what = f"perplexity={perplexity:g} is too large for this graph"
+        has = f"point {int(degree.argmin())} has {least} neighbours in X"
+        raise ValueError(f"{what}: {has}; {works}, and three times the perplexity is advisable")
 
 
 def _check_init(init: Any, n: int, n_components: int, metric: str) -> str | NDArray[np.float32]:

@@ -29,10 +29,8 @@ def is_sparse(X: Any) -> bool:
 def check_features(X: ArrayLike, *, argument: str = "X", least: int = 2) -> NDArray[np.floating]:
     """Return dense, finite float32 or float64 features of at least two points, C-contiguous."""
     if is_sparse(X):
-        raise TypeError(
-            f"{argument} is a sparse matrix; reduce it first, for example with "
-            "sklearn.decomposition.PCA(50, svd_solver='arpack') (ConditionalTSNE does so itself)"
-        )
+        how = "sklearn.decomposition.PCA(50, svd_solver='arpack') (ConditionalTSNE does so itself)"
+        raise TypeError(f"{argument} is a sparse matrix; reduce it first, for example with {how}")
     return np.asarray(check_matrix(X, argument=argument, least=least))
 
 
@@ -197,10 +195,9 @@ def _from_objects(array: NDArray[Any], argument: str, columns: Any) -> NDArray[n
             missing = value is None or type(value).__name__ == "NAType"  # pandas.NA, not imported
             numbers[position] = np.nan if missing else float(value)
         except (TypeError, ValueError, OverflowError) as error:
-            raise TypeError(
-                f"{argument} must hold numbers only, but {_place(position, array.shape, columns)} "
-                f"holds {shown(value)}: {error}. Drop such columns or convert them to numbers"
-            ) from error
+            place = _place(position, array.shape, columns)
+            what = f"{argument} must hold numbers only, but {place} holds {shown(value)}: {error}"
+            raise TypeError(f"{what}. Drop such columns or convert them to numbers") from error
     return numbers.reshape(array.shape)
 
 
@@ -216,10 +213,9 @@ def _place(position: int, shape: tuple[int, ...], columns: Any) -> str:
 def _check_shape(shape: tuple[int, ...], argument: str, least_rows: int) -> None:
     if len(shape) != 2:
         hint = f"{argument}.reshape(len({argument}), -1)" if len(shape) else "a row for each point"
-        raise ValueError(
-            f"{argument} must be a 2D array with a row for each point and a column for each "
-            f"feature, got a {len(shape)}D array of shape {shape}. Reshape your data: {hint}"
-        )
+        wanted = "a 2D array with a row for each point and a column for each feature"
+        got = f"a {len(shape)}D array of shape {shape}"
+        raise ValueError(f"{argument} must be {wanted}, got {got}. Reshape your data: {hint}")
     for count, what, least in ((shape[0], "sample(s)", least_rows), (shape[1], "feature(s)", 1)):
         if count < least:
             raise ValueError(
@@ -250,10 +246,9 @@ def _check_scale(matrix: Any, argument: str) -> None:
     """Refuse values whose distances single precision cannot represent."""
     largest = max(float(matrix.max()), -float(matrix.min()))
     if largest > LARGEST_VALUE or 0 < largest < 1 / LARGEST_VALUE:
-        raise ValueError(
-            f"{argument} holds values up to {largest:g}, outside the range {1 / LARGEST_VALUE:g} "
-            f"to {LARGEST_VALUE:g}; rescale them: {argument} / {largest:g} gives the same map"
-        )
+        span = f"{1 / LARGEST_VALUE:g} to {LARGEST_VALUE:g}"
+        what = f"{argument} holds values up to {largest:g}, outside the range {span}"
+        raise ValueError(f"{what}; rescale them: {argument} / {largest:g} gives the same map")
 
 
 def check_directions(X: Any, *, argument: str = "X") -> None:
@@ -261,10 +256,9 @@ def check_directions(X: Any, *, argument: str = "X") -> None:
     directed = np.diff(X.indptr) if is_sparse(X) else X.any(axis=1)
     zero = np.flatnonzero(directed == 0)
     if len(zero):
-        raise ValueError(
-            f'metric="cosine" needs a direction, but {len(zero)} rows of {argument} are all zeros '
-            f'(the first is row {zero[0]}); remove them or use metric="euclidean"'
-        )
+        what = f"{len(zero)} rows of {argument} are all zeros (the first is row {zero[0]})"
+        how = 'remove them or use metric="euclidean"'
+        raise ValueError(f'metric="cosine" needs a direction, but {what}; {how}')
 
 
 def check_jobs(n_jobs: object) -> int:
@@ -390,10 +384,8 @@ def check_same_rows(X: Any, labels: Any, *, argument: str = "labels") -> None:
     labelled: Any = getattr(labels, "index", None)
     named = hasattr(rows, "equals") and hasattr(labelled, "equals")
     if named and len(rows) == len(labelled) and not rows.equals(labelled):
-        raise ValueError(
-            f"{argument} and X have different row names (index); reorder with "
-            f"{argument}.loc[X.index], or pass {argument}.to_numpy() if the order is the same"
-        )
+        how = f"{argument}.loc[X.index], or pass {argument}.to_numpy() if the order is the same"
+        raise ValueError(f"{argument} and X have different row names (index); reorder with {how}")
 
 
 def all_identical(X: Any) -> bool:

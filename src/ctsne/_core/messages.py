@@ -57,10 +57,9 @@ def load(module: str, *, extra: str = "cli") -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(
-            f"{module.split('.')[0]} is needed, but cannot be imported ({error}): "
-            f'pip install "ctsne[{extra}]"'
-        ) from error
+        name = module.split(".")[0]
+        how = f'pip install "ctsne[{extra}]"'
+        raise ImportError(f"{name} is needed, but cannot be imported ({error}): {how}") from error
 
 
 def shown(value: object, most: int = 60) -> str:

@@ -61,10 +61,8 @@ def check_align(align: Any, n: int, metric: str) -> str | _Points:
         if align == "none":
             return align
     if metric == "precomputed":
-        raise ValueError(
-            'align needs features to move, but metric="precomputed" has only distances; leave '
-            "align out"
-        )
+        what = 'align needs features to move, but metric="precomputed" has only distances'
+        raise ValueError(f"{what}; leave align out")
     if isinstance(align, str):
         return align
     if is_sparse(align):
@@ -160,12 +158,10 @@ def _shifted(how: str, points: _Points, codes: _Codes, shifts: _Floats, metric: 
     places = moved(points, codes, shifts)
     lost = np.abs(places).max(axis=1) < NO_DIRECTION
     if metric == "cosine" and lost.any():
-        raise _NoDirectionError(
-            f'align="{how}" shifts {lost.sum():,} rows of X to zero (the first is row '
-            f"{lost.argmax()}), because labels have opposite directions, and zeros have no "
-            'direction for metric="cosine"; use another align, such as "none", or '
-            'metric="euclidean"'
-        )
+        rows = f"{lost.sum():,} rows of X to zero (the first is row {lost.argmax()})"
+        why = 'labels have opposite directions, and zeros have no direction for metric="cosine"'
+        other = 'use another align, such as "none", or metric="euclidean"'
+        raise _NoDirectionError(f'align="{how}" shifts {rows}, because {why}; {other}')
     return Alignment(how, places, shifts=shifts)
 
 

@@ -39,10 +39,9 @@ def read_neighbors(
     table = _Table(matrix, codes, codes, chosen, np.arange(n))
     degree = table.has.sum(axis=1)
     if degree.min() == 0:
-        raise ValueError(
-            f"distances has no neighbours for {int((degree == 0).sum())} points "
-            f"(first: point {int(degree.argmin())}); remove them or make a graph with more edges"
-        )
+        what = f"distances has no neighbours for {int((degree == 0).sum())} points"
+        first = f"(first: point {int(degree.argmin())})"
+        raise ValueError(f"{what} {first}; remove them or make a graph with more edges")
     return table.lists(np.arange(n), wanted, int(degree.min()), None)
 
 

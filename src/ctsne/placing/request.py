@@ -79,10 +79,8 @@ def _check_aligned(aligned: Any, m: int, source: _Known) -> NDArray[np.floating]
     alignment = source.alignment
     if alignment.name != "array":
         if aligned is not None:
-            raise ValueError(
-                "aligned is only for models that were fitted with an array as align, but this one "
-                f'has align="{alignment.name}"; leave it out'
-            )
+            what = "aligned is only for models that were fitted with an array as align"
+            raise ValueError(f'{what}, but this one has align="{alignment.name}"; leave it out')
         return None
     assert alignment.points is not None
     width = alignment.points.shape[1]

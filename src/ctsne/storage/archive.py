@@ -155,11 +155,9 @@ def _parsed(text: bytes, kind: str) -> dict[str, Any]:
     check(stored, Number(1, whole=True), "version")
     if stored > VERSION:
         by = f"by ctsne {made:.20}" if isinstance(made, str) else "by a newer ctsne"
-        raise ValueError(
-            f"it was written {by} in version {stored} of the format, and this ctsne "
-            f"({version('ctsne')}) reads up to version {VERSION}; update ctsne: "
-            "pip install --upgrade ctsne"
-        )
+        what = f"it was written {by} in version {stored} of the format"
+        reads = f"this ctsne ({version('ctsne')}) reads up to version {VERSION}"
+        raise ValueError(f"{what}, and {reads}; update ctsne: pip install --upgrade ctsne")
     return content
 
 

@@ -68,10 +68,9 @@ def expand_grid(grid: Grid, given: Mapping[str, Any]) -> list[GridPoint]:
             point = GridPoint(kept, identity(rest), identity(seedless), knob)
             points.setdefault(identity(_effective(used)), point)  # each map only once
         for name in idle:
-            raise ValueError(
-                f"grid names {name!r}, which the method ignores; name one that uses it, for "
-                f'example {{"method": "{users_of(name)[0]}", "{name}": ...}}'
-            )
+            example = f'{{"method": "{users_of(name)[0]}", "{name}": ...}}'
+            what = f"grid names {name!r}, which the method ignores; name one that uses it"
+            raise ValueError(f"{what}, for example {example}")
     if not points:
         raise ValueError('grid has no settings; pass for example {"strength": [0, 0.5, 1]}')
     return list(points.values())

@@ -309,10 +309,8 @@ class SweepResult:
         mixed = self._mixings()
         measured = [x for x in finished if np.isfinite([x.measures[m] for m in mixed]).all()]
         if not mixed or not measured:
-            raise ValueError(
-                "there is nothing to choose by: the mixing of the labels cannot be measured if all "
-                "points have the same label, or hardly any point has one"
-            )
+            what = "the mixing of the labels cannot be measured if all points have the same label"
+            raise ValueError(f"there is nothing to choose by: {what}, or hardly any point has one")
         return measured
 
 

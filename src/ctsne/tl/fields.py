@@ -169,10 +169,8 @@ def check_target(adata: Any, key: object, *, copy: bool, graph: bool = False) ->
         places += [("uns", entry), *(("obsp", matrix) for matrix in matrices)]
     taken = [f'adata.{part}["{key}"]' for part, key in places if key in getattr(adata, part)]
     if taken:
-        raise ValueError(
-            f"key_added={key!r} would replace {' and '.join(taken[:3])}, not written by ctsne; "
-            f'choose another name, such as "{name}_map"'
-        )
+        what = f"key_added={key!r} would replace {' and '.join(taken[:3])}, not written by ctsne"
+        raise ValueError(f'{what}; choose another name, such as "{name}_map"')
     if not copy and adata.is_view and adata.isbacked:
         what = "adata is a view of an object backed by a file"
         raise ValueError(f"{what}; pass adata.to_memory() or copy=True")
