@@ -13,7 +13,6 @@ from ctsne.labels import encode_column
 from ctsne.methods import METHODS
 from ctsne.pl.palette import (
     COLORS,
-    MANY_COLORS,
     MEASURE_COLORS,
     METHOD_COLORS,
     MISSING,
@@ -78,45 +77,86 @@ def test_oklab_is_that_of_ottosson() -> None:
 @pytest.mark.parametrize(
     ("count", "vision", "least"),
     [
-        (8, "normal", 0.12),
-        (8, "protan", 0.05),
-        (8, "deutan", 0.05),
-        (13, "normal", 0.12),
+        (12, "normal", 0.12),
+        (12, "protan", 0.05),
+        (12, "deutan", 0.05),
+        (24, "normal", 0.1),
         (30, "normal", 0.09),
         (30, "deutan", 0.03),
         (60, "normal", 0.06),
     ],
 )
 def test_colours_are_told_apart(count: int, vision: str, least: float) -> None:
-    colors = list(pl.palette(range(count)).values())
+    labels = np.repeat(range(count), 1 + 1000 // (1 + np.arange(count)))
+    colors = list(pl.palette(labels).values())
     assert len(set(colors)) == count
-    assert nearest([*colors, MISSING], vision) > least
+    assert nearest([*COLORS[:count], MISSING], vision) > least
     # And from the white they are drawn on.
     assert (oklab(colors)[VISIONS.index(vision), :, 0] < 0.93).all()
 
 
-def test_up_to_eight_labels_are_okabe_and_ito() -> None:
-    assert set(pl.palette(range(8)).values()) == set(_OKABE_ITO.split())
+@pytest.mark.parametrize("count", [1, 5, 12, 13, 24, 25, 60])
+def test_the_most_frequent_labels_have_the_colours_that_differ_most(count: int) -> None:
+    names = [f"type {number}" for number in range(count)]
+    labels = np.repeat(names, [64 if number < 12 else 1 for number in range(count)])
+    colors = pl.palette(labels)
+    assert len(set(colors.values())) == count
+    first = next(size for size in (12, 24, 60) if size >= count)
+    assert set(colors.values()) <= set(COLORS[:first])
+    assert {colors[f"type {number}"] for number in range(min(count, 12))} <= set(COLORS[:12])
+
+
+def test_six_colours_are_okabe_and_ito() -> None:
+    assert set(COLORS[:6]) < set(_OKABE_ITO.split())
 
 
 def test_the_same_labels_have_the_same_colours_in_any_order() -> None:
-    colors = pl.palette(["b", "a", "c", "a"])
+    colors = pl.palette(["b", "a", "c"])
     assert list(colors) == ["a", "b", "c"]
-    assert pl.palette(["c", "c", "b", "a"]) == colors
+    assert pl.palette(["c", "a", "b", "b", "a", "c"]) == colors
     ordered = pd.Series(["b", "a", "c"], dtype=pd.CategoricalDtype(["c", "b", "a", "unused"]))
     assert list(pl.palette(ordered)) == ["c", "b", "a"]
     assert pl.palette(ordered) == colors
 
 
+def test_numbers_and_their_texts_have_the_same_colours() -> None:
+    whole = pl.palette([3, 1, 2, 2])
+    assert list(pl.palette(["3", "1", "2", "2"]).values()) == list(whole.values())
+    assert list(pl.palette([3.0, 1.0, 2.0, np.nan]).values())[:3] == list(whole.values())
+
+
+def test_a_subset_keeps_the_colours_of_its_frequent_labels() -> None:
+    """Labels that vanish from a sample are rare; those that stay keep their colours."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        names = np.array([f"{seed} {number}" for number in range(20)])
+        labels = rng.choice(names, 4000, p=np.repeat([0.09, 0.01], 10))
+        whole = pl.palette(labels)
+        some = pl.palette(labels[np.isin(labels, names[:10])])
+        assert all(whole[name] == color for name, color in some.items())
+
+
+def test_few_labels_of_many_mostly_keep_their_colours() -> None:
+    rng, kept = np.random.default_rng(0), []
+    for trial in range(200):
+        names = [f"{trial} {number}" for number in range(8)]
+        labels = rng.permutation(np.repeat(names, rng.integers(20, 2000, 8)))
+        whole, chosen = pl.palette(labels), rng.choice(names, 5, replace=False)
+        some = pl.palette(labels[np.isin(labels, chosen)])
+        kept += [whole[name] == color for name, color in some.items()]
+    assert np.mean(kept) > 0.8
+
+
 def test_missing_labels_are_grey() -> None:
     assert pl.palette(["a", None])[None] == MISSING
-    assert pl.palette([1.0, float("nan")]) == {1.0: COLORS[0], None: MISSING}
+    assert pl.palette([1.0, float("nan")]) == {**pl.palette([1]), None: MISSING}
     assert None not in pl.palette(["a", "b"])
 
 
 def test_more_labels_than_colours_share_them() -> None:
-    colors = pl.palette(range(130))
-    assert len(colors) == 130 and colors[0] == colors[60] == colors[120] == COLORS[0]
+    colors = list(pl.palette(range(130)).values())
+    assert len(colors) == 130 and set(colors) == set(COLORS)
+    assert max(map(colors.count, COLORS)) == 3
 
 
 def contrast(color: str, other: str) -> float:
@@ -140,8 +180,7 @@ def test_colours_of_methods_and_measures_are_read_on_light_and_dark_pages() -> N
 
 
 def test_many_colours_are_seen_on_light_and_dark_pages() -> None:
-    assert not {"#000000", "#F0E442"} & set(MANY_COLORS)
-    lightness = oklab(MANY_COLORS)[0, :, 0]
+    lightness = oklab(COLORS)[0, :, 0]
     assert lightness.min() > 0.4 and lightness.max() < 0.87
 
 
@@ -163,14 +202,28 @@ def test_a_given_palette_is_followed() -> None:
     assert label_colors(labels, {"b": "red", "a": "blue", None: "black"})[-1] == "#000000"
 
 
+def test_a_palette_may_be_a_list_or_a_colour_map() -> None:
+    labels = encode_column(["a", "b", "c"])
+    assert label_colors(labels, ["red", "blue"])[:3] == ["#ff0000", "#0000ff", "#ff0000"]
+    assert label_colors(labels, "tab10")[:3] == ["#1f77b4", "#ff7f0e", "#2ca02c"]
+    assert label_colors(labels, "viridis")[:3] == ["#440154", "#21918c", "#fde725"]
+    # Texts of labels, as a file of colours holds them.
+    assert label_colors(encode_column([1, 2]), {"1": "red", "2": "blue"})[:2] == [
+        "#ff0000",
+        "#0000ff",
+    ]
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
         ({"a": "red"}, ValueError, "no colour for 'b'; make it from all labels"),
         ({}, ValueError, "no colour for 'a', 'b'"),
         ({"a": "red", "b": "blurple"}, ValueError, "got 'blurple' for 'b'"),
-        (["red", "blue"], TypeError, "mapping from labels to colours.*got list"),
-        ("viridis", TypeError, "mapping"),
+        ([], ValueError, "at least one colour"),
+        (["red", "blurple"], ValueError, "got 'blurple' for 'b'"),
+        (3, TypeError, "mapping from labels to colours.*got int"),
+        ("virids", ValueError, "no colour map 'virids'"),
     ],
 )
 def test_bad_palettes_are_refused(given: object, error: type[Exception], message: str) -> None:

@@ -16,7 +16,15 @@ from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.cli import options as opt
 from ctsne.cli import plot
 from ctsne.cli.console import Console, titles_of
-from ctsne.cli.files import Data, Outputs, check_outputs, check_target, make_record, read_input
+from ctsne.cli.files import (
+    Data,
+    Outputs,
+    check_outputs,
+    check_target,
+    make_record,
+    read_input,
+    with_colors,
+)
 from ctsne.cli.info import missing_labels, report_command, second_label
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import as_typed, make_estimator, option, settings_of
@@ -50,6 +58,7 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
     """Make the map; with ``expect``, only if the data have this checksum."""
     from ctsne.estimator import save_model
     from ctsne.fit.summary import point_diagnostics
+    from ctsne.pl import palette
     from ctsne.storage.record import fit_results
 
     outputs = check_outputs(options)
@@ -67,6 +76,7 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
         if further is None:
             further = second_label(dataset.columns, options.labels, options.other, options.key)
         shown = data.factored | {name: _color(data, name) for name in further}
+        shown = with_colors(shown, options.palette)
         verbose = 0 if console.quiet else 1 + console.verbose
         model = prepare(data, vars(options), console, verbose=verbose)
         with warnings.catch_warnings():
@@ -87,21 +97,28 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
             diagnostics=point_diagnostics(model),
             settings=record.to_json(),
             key=options.key,
+            colors={name: palette(column) for name, column in shown.items() if _is_text(column)},
         )
     named = None if dataset.source.kind == "array" else dataset.features
     how = {"output": options.plot, "color": list(shown), "key": options.key}
+    how["palette"] = options.palette
     drawn = spell_command(["plot", options.output], how)
     outputs.write_more(
         console,
         model=lambda path: save_model(model, path, record=replace(record, features=named)),
         picture=lambda path: plot.save_picture(plot.draw_map(model.embedding_, shown), path, drawn),
-        page=lambda path: _write_page(model, data, path, record.to_dict(), options),
+        page=lambda path: _write_page(model, data, shown, path, record.to_dict(), options),
     )
     _report(model, data, outputs, options, console)
 
 
 def _write_page(
-    model: ConditionalTSNE, data: Data, page: Path, made: dict[str, Any], options: Namespace
+    model: ConditionalTSNE,
+    data: Data,
+    shown: dict[str, Any],
+    page: Path,
+    made: dict[str, Any],
+    options: Namespace,
 ) -> None:
     from ctsne.report import write_report
 
@@ -109,13 +126,17 @@ def _write_page(
     write_report(
         model,
         page,
-        columns=data.columns(),
+        columns=data.columns() | shown,
         known=list(data.factored) or None,
         other=options.other,
         names=data.dataset.names,
         commands=[command],
         provenance={**made, "command": command},
     )
+
+
+def _is_text(column: Any) -> bool:
+    return bool(getattr(getattr(column, "dtype", None), "kind", "") == "O")
 
 
 def _color(data: Data, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ctsne._core.files import WriteError
-from ctsne._core.messages import DominantFeatureWarning
+from ctsne._core.files import WriteError, read_text, reading
+from ctsne._core.messages import DominantFeatureWarning, label_text, load, quoted
 from ctsne._core.vocabulary import NO_EFFECT, STARTS
 from ctsne.cli.console import Console
 from ctsne.cli.options import PARAMETERS, settings_of
-from ctsne.labels import JOINT, Column, Labels
+from ctsne.labels import JOINT, Column, Labels, encode_column
 from ctsne.labels.columns import encode_mixed
 
 if TYPE_CHECKING:
     from ctsne.io import Dataset
     from ctsne.storage.record import Input, Record
 
-_READ = ("input", "label_file", "init", "data", "model")  # options that name a file to read
+_READ = ("input", "label_file", "init", "data", "model", "palette")  # options that name a file
 # Options that say how to read INPUT.
 _READING = ("label_file", "use_rep", "layer", "features", "index")
 
@@ -197,6 +198,30 @@ class Data:
     def columns(self) -> dict[str, Any]:
         """Return all columns, those factored out first."""
         return self.factored | self.dataset.columns
+
+
+def with_colors(columns: dict[str, Any], palette: str | None) -> dict[str, Any]:
+    """Give columns the colours of a file that a page saved, or of a colour map of matplotlib."""
+    from ctsne.io.anndata import give_colors
+    from ctsne.pl.palette import label_colors
+
+    if palette is None:
+        return columns
+    chosen: Any = dict.fromkeys(columns, palette)
+    if palette.endswith(".json"):
+        what = "a file of colours, as a page saves it"
+        with reading(palette, what):
+            stored = json.loads(read_text(Path(palette), what))
+            chosen = {name: stored[name] for name in columns if name in stored}
+        if not chosen:
+            raise ValueError(f"{palette} has no colours for {quoted(columns)}")
+    colored = dict(columns)
+    for name, colors in chosen.items():
+        labels = encode_column(columns[name])
+        found = zip(map(label_text, labels.names), label_colors(labels, colors), strict=False)
+        colored[name] = load("pandas").Series(columns[name]).reset_index(drop=True)
+        give_colors(colored[name], dict(found))
+    return colored
 
 
 def label_names(labels: Sequence[str] | None, combine: bool) -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Options that do not shape the result, or that the record of an output holds elsewhere.
 UNRECORDED = (
     *("command", "help", "jobs", "json", "quiet", "verbose", "input", "output", "plot", "page"),
-    *("color", "title", "keep", "model", "model_file", "force"),
+    *("color", "palette", "title", "keep", "model", "model_file", "force"),
 )
 
 
@@ -247,11 +247,18 @@ def add_force(group: Any) -> None:
     option(group, "--force", "replace outputs even if ctsne did not write them")
 
 
+def add_palette(group: Any) -> None:
+    """Add the colours of labels."""
+    text = "colours of labels: a .json file that a page saved, or a colour map of matplotlib"
+    option(group, "--palette COLORS", text)
+
+
 def add_outputs(group: Any, table: str) -> None:
     """Add the files that hold a map or show it."""
     option(group, "-o --output OUTPUT", "file to write", required=True)
     add_force(group)
     add_table(group, table)
+    add_palette(group)
     add_key(group, "prefix of new columns; h5ad: map in obsm[X_KEY]")
 
 

@@ -11,13 +11,14 @@ from typing import Any
 from ctsne._core.files import write_file
 from ctsne._core.messages import unknown
 from ctsne.cli.console import Console
-from ctsne.cli.files import check_replaced, label_names
+from ctsne.cli.files import check_replaced, label_names, with_colors
 from ctsne.cli.info import second_label
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import (
     add_force,
     add_key,
     add_messages,
+    add_palette,
     number,
     one_of,
     option,
@@ -42,6 +43,7 @@ def add_options(parser: Parser, main: Any) -> None:
     text = "width for print: single (89 mm), double (183 mm), or a number in mm; texts have 6 to 8 "
     width = one_of("single", "double", read=number, or_="a number in mm")
     option(main, "--width WIDTH", f"{text}points", read=width)
+    add_palette(main)
     add_key(main)
     add_messages(parser)
 
@@ -56,7 +58,7 @@ def run(options: Namespace, console: Console) -> None:
     console.stage(f"drawing {target}")
     use_agg()
     figure = _figure(source, options, console)
-    settings = {**settings_of(options), "color": options.color}
+    settings = {**settings_of(options), "color": options.color, "palette": options.palette}
     command = spell_command(["plot", options.input], {**settings, "output": options.output})
     save_picture(figure, target, command, fixed=options.width is not None)
     content = {"command": "plot", "output": options.output, "settings": settings}
@@ -83,7 +85,8 @@ def _figure(source: Path, options: Namespace, console: Console) -> Any:
         console.say(f"{source} has {what}; choose one with --color")
     further = second_label(columns, [*labels, *known], given.get("other"), options.key)
     colors = options.color or [*(name for name in known if name in columns), *further]
-    shown = {name: _pick(columns, name, source) for name in colors}
+    chosen = {name: _pick(columns, name, source) for name in colors}
+    shown = with_colors(chosen, options.palette)
     shape = _pick(columns, options.shape, source)
     return draw_map(made.embedding, shown, shape=shape, width=options.width)
 

@@ -12,10 +12,10 @@ from ctsne._core.files import check_space
 from ctsne._core.messages import size_text
 from ctsne.cli import sweep as sweeps
 from ctsne.cli.console import Console
-from ctsne.cli.files import check_not_inputs, check_replaced
+from ctsne.cli.files import check_not_inputs, check_replaced, with_colors
 from ctsne.cli.info import missing_labels
 from ctsne.cli.main import Parser, make_parser, spell_command
-from ctsne.cli.options import add_force, add_labels, add_messages, option
+from ctsne.cli.options import add_force, add_labels, add_messages, add_palette, option
 
 # Of a page without maps: what draws them.
 _SMALLEST_PAGE = 10**5
@@ -25,7 +25,7 @@ SWEEP -o PAGE.html
        ctsne report INPUT --labels COLUMN [COLUMN ...] -o PAGE.html [options]"""
 HELP = "write an interactive page with the maps of a sweep"
 # Options that also apply to a finished sweep.
-_ALWAYS = ("output", "title", "json", "quiet", "verbose", "help")
+_ALWAYS = ("output", "palette", "title", "json", "quiet", "verbose", "help")
 
 
 def add_options(parser: Parser, main: Any) -> None:
@@ -35,6 +35,7 @@ def add_options(parser: Parser, main: Any) -> None:
     option(main, "-o --output PAGE", "html file to write", required=True)
     add_force(main)
     option(main, "--title TEXT", "title of the page")
+    add_palette(main)
     option(main, "--keep FOLDER", "for data: keep the sweep in this folder, for later use")
     sweeps.add_sweep_options(parser, main)
     add_messages(parser)
@@ -147,10 +148,12 @@ def _write(
     given = {**sweep.settings, **{FILES[file["role"]]: file["file"] for file in more}}
     made["command"] = spell_command(["report", options.input], vars(options))
     maps = sweep.result.maps
+    shown = [*sweep.labels, *(given["other"] or ())]
+    colored = with_colors({name: sweep.columns[name] for name in shown}, options.palette)
     write_report(
         sweep.result,
         target,
-        columns=sweep.columns,
+        columns=sweep.columns | colored,
         known=sweep.labels,
         other=given["other"],
         mixing=given["mixing"],

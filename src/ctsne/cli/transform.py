@@ -18,7 +18,7 @@ from ctsne._core.messages import FarPointsWarning, NoLabelsWarning, label_text, 
 from ctsne.cli import files
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
-from ctsne.cli.files import Outputs
+from ctsne.cli.files import Outputs, with_colors
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import settings_of
 from ctsne.cli.plot import save_picture, use_agg
@@ -99,6 +99,7 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
             key=options.key,
         )
     shown = color or ({JOINT.join(names): dataset.labels(names)} if names else {})
+    shown = with_colors(shown, options.palette)
     flat, reference = replace(placed, embedding=placed.embedding[:, :2]), model.embedding_[:, :2]
     outputs.write_more(
         console, picture=lambda path: _draw(flat, reference, shown, path, _command(options))

@@ -5,8 +5,9 @@ anndata is imported only to read a file; objects are known by their attributes.
 
 import contextlib
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import numpy as np
 
 from ctsne._core.checks import check_names, check_same_rows, is_sparse
 from ctsne._core.files import require_room
-from ctsne._core.messages import quoted, shown, unknown
+from ctsne._core.messages import label_text, quoted, shown, unknown
 from ctsne.io import dataset as ds
 from ctsne.io.dataset import Dataset, Source, Texts
 from ctsne.io.hdf5 import StoredMatrix, opened, read_element
@@ -30,6 +31,9 @@ DEFAULT = "X_pca"
 # Of the names of maps in obsm: scanpy looks for it, and cellxgene lists nothing else.
 _PREFIX = "X_"
 CHOSEN_GENES = "highly_variable"
+# Of pandas columns from .h5ad files: their colours in uns, by the texts of labels.
+STORED_COLORS = "colors"
+HEXADECIMAL = re.compile("#[0-9A-Fa-f]{6}")
 _Reader = Callable[[Any], Any]
 _BYTES = 8  # per value of a block of rows, at most
 
@@ -216,17 +220,25 @@ def map_of(adata: Any, basis: object) -> Any:
     raise ValueError(f"basis: {message}{how}")
 
 
-def category_colors(adata: Any, column: Any) -> dict[Any, str] | None:
-    """Return the colours that scanpy stored for the categories of a column, if any."""
+def category_colors(
+    adata: Any, column: Any, choose: Callable[[Any], Mapping[Any, str]]
+) -> dict[Any, str] | None:
+    """Return the colours that ``uns`` holds for the categories of a column; if none, store some."""
     names = column_names(adata, column)
-    if len(names) != 1:
+    labels = adata.obs.get(names[0]) if len(names) == 1 else None
+    categories = getattr(getattr(labels, "cat", None), "categories", ())
+    if not len(categories):  # colours stay in uns when their column is removed
         return None
-    # Colours stay in uns when their column is removed or loses its categories.
-    categories = getattr(getattr(adata.obs.get(names[0]), "cat", None), "categories", ())
-    colors = list(adata.uns.get(f"{names[0]}_colors", ()))
+    stored = f"{names[0]}_colors"
+    colors = list(adata.uns.get(stored, ()))
     # As in scanpy: a different number of colours and categories means the colours are outdated.
-    if not colors or len(colors) != len(categories):
-        return None
+    if len(colors) != len(categories):
+        found = choose(labels)
+        if not found.keys() >= set(categories):  # some have no points
+            return None
+        colors = [found[label] for label in categories]
+        if not getattr(adata, "is_view", True):
+            adata.uns[stored] = colors
     return dict(zip(categories, colors, strict=True))
 
 
@@ -365,14 +377,30 @@ def find_h5ad_data(
         raise ValueError(f"{path} is damaged: {found.source} has {n} rows, obs has {len(obs)}")
     names = np.array(obs.index.astype(str), str)
     called = None if obs.index.name is None else str(obs.index.name)
-    return replace(found, columns=obs_columns(obs), names=names, path=path, called=called)
+    return replace(
+        found, columns=obs_columns(obs, file.get("uns")), names=names, path=path, called=called
+    )
 
 
-def obs_columns(obs: Any) -> dict[str, Any]:
-    """Return the columns of ``obs`` by name; complex numbers, which cannot be labels, as text."""
+def obs_columns(obs: Any, uns: Any = None) -> dict[str, Any]:
+    """Return the columns of ``obs`` by name, with the colours that the ``uns`` of a file holds."""
     check_names(obs, argument="obs")
-    columns = {str(name): obs[name].reset_index(drop=True) for name in obs.columns}
-    return {
-        name: ds.storable(column) if column.dtype.kind == "c" else ds.empty_as_na(column)
-        for name, column in columns.items()
-    }
+    columns = {}
+    for name in obs.columns:
+        column = obs[name].reset_index(drop=True)
+        # Complex numbers cannot be labels.
+        read = ds.storable(column) if column.dtype.kind == "c" else ds.empty_as_na(column)
+        labels = [*map(label_text, getattr(getattr(column, "cat", None), "categories", ()))]
+        stored = uns.get(f"{name}_colors") if uns is not None and labels else None
+        if getattr(stored, "shape", None) == (len(labels),):
+            give_colors(read, dict(zip(labels, read_element(stored), strict=True)))
+        columns[str(name)] = read
+    return columns
+
+
+def give_colors(column: Any, color_of: Any) -> None:
+    """Let a pandas column bring its colours along, if that is what the file holds."""
+    if isinstance(color_of, dict):
+        colors = {str(text): str(color)[:7] for text, color in color_of.items()}
+        if all(map(HEXADECIMAL.fullmatch, colors.values())):
+            column.attrs[STORED_COLORS] = colors

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from ctsne._core import files
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import check_space, reading, replaced_file
-from ctsne._core.messages import load, shown, unknown
+from ctsne._core.messages import label_text, load, shown, unknown
 from ctsne.io import anndata as ad
 from ctsne.io import paths, tables
 from ctsne.io.dataset import Dataset, Names, first_difference, storable
@@ -30,6 +30,7 @@ from ctsne.io.hdf5 import opened, read_element
 _BYTES, _ADDED, _SETTINGS = 8, 8, 10_000
 # Where parquet files keep the settings record of a map.
 _METADATA_KEY = b"ctsne"
+_COLORS_KEY = b"ctsne_colors"  # JSON: of labels by column
 _MEGABYTE = 2**20
 _PER_NAME = 100  # bytes that a name takes in an HDF5 file, at most, besides its text
 # What files without a settings record hold if ctsne wrote them: pages, pictures and measures.
@@ -61,13 +62,14 @@ def write_map(
     diagnostics: Mapping[str, Any],
     settings: str,
     key: str = "ctsne",
+    colors: Mapping[str, Mapping[Any, str]] | None = None,
 ) -> None:
     """Write a map, whole or not at all; equal maps give equal bytes.
 
     An .h5ad made from an .h5ad is a copy of it with the map added, and may replace it. A map in
     .csv or .tsv has its settings record, a JSON text, in ``PATH.json``. Names of positions
     and diagnostics begin with ``key``; an .h5ad holds the map in ``obsm["X_" + key]`` and the rest
-    in ``uns[key]``.
+    in ``uns[key]``. The ``colors`` of labels by column are stored there as scanpy does.
     """
     target = paths.check_output(path)
     check_key(target, dataset=dataset, key=key)
@@ -87,7 +89,7 @@ def write_map(
     kept = {name: x for name, x in dataset.columns.items() if not tables.is_of_map(name, key)}
     if suffix == ".h5ad":
         dataset = replace(dataset, columns=kept)
-        _write_h5ad(target, positions, dataset, added, settings, key)
+        _write_h5ad(target, positions, dataset, added, settings, key, colors or {})
     else:
         axes = {f"{key}_{axis}": column for axis, column in enumerate(positions.T, start=1)}
         columns = axes | added | kept
@@ -137,9 +139,15 @@ def write_columns(
             _write_text(temporary, frame, target, index=index)
         return
     table = load("pyarrow").Table.from_pandas(frame, preserve_index=index)
-    if settings is not None:
-        metadata = {**(table.schema.metadata or {}), _METADATA_KEY: settings.encode()}
-        table = table.replace_schema_metadata(metadata)
+    added = {} if settings is None else {_METADATA_KEY: settings.encode()}
+    colors = {
+        name: column.attrs[ad.STORED_COLORS]
+        for name, column in columns.items()
+        if ad.STORED_COLORS in getattr(column, "attrs", ())
+    }
+    added |= {_COLORS_KEY: json.dumps(colors).encode()} if colors else {}
+    if added:
+        table = table.replace_schema_metadata({**(table.schema.metadata or {}), **added})
     content = io.BytesIO()
     load("pyarrow.parquet").write_table(table, content)
     files.write_file(target, content.getbuffer())
@@ -227,15 +235,26 @@ def _read_table(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, 
     if not axes:
         raise ValueError(f"{source} is not a map written by ctsne: it has no column {first}")
     positions = np.ascontiguousarray(frame[axes].to_numpy(np.float32))
-    columns = tables.table_columns(frame.drop(columns=axes), source)
+    columns = _table_columns(frame.drop(columns=axes), source)
     return positions, columns, tables.row_names(frame)[0]
+
+
+def _table_columns(frame: Any, source: Path) -> dict[str, Any]:
+    """Return the columns of a table, with the colours that a parquet file holds."""
+    columns = tables.table_columns(frame, source)
+    if paths.suffix_of(source) == ".parquet":
+        stored = json.loads((tables.read_schema(source).metadata or {}).get(_COLORS_KEY, b"{}"))
+        for name, column in columns.items():
+            if isinstance(stored, dict) and hasattr(column, "attrs"):
+                ad.give_colors(column, stored.get(name))
+    return columns
 
 
 def read_columns(path: Path) -> tuple[dict[str, Any], Names]:
     """Read the columns that `write_columns` wrote, and the row names."""
     with reading(path, "a valid table of columns"):
         frame = tables.read_frame(path)
-        return tables.table_columns(frame, path), tables.row_names(frame)[0]
+        return _table_columns(frame, path), tables.row_names(frame)[0]
 
 
 def check_key(target: Path, *, dataset: Dataset, key: str) -> None:
@@ -282,6 +301,7 @@ def _write_h5ad(
     diagnostics: Mapping[str, NDArray[Any]],
     settings: str,
     key: str,
+    colors: Mapping[str, Mapping[Any, str]],
 ) -> None:
     """Write a map into a copy of the .h5ad that it was made from, or into a new file."""
     # Another process that writes to the same file waits, and then finds that it has changed.
@@ -300,6 +320,7 @@ def _write_h5ad(
                 if group not in file:
                     _write(file, group, {})
             _write_columns(file, dataset.columns, diagnostics, key)
+            _write_colors(file, colors)
             ad.remove_graph(file["uns"], file.get("obsp", {}), key)
             earlier = ad.find_entry(file["uns"], key)
             if earlier is not None:
@@ -398,6 +419,18 @@ def _write_columns(
     obs.attrs["column-order"] = np.array(order, dtype=load("h5py").string_dtype())
 
 
+def _write_colors(file: Any, colors: Mapping[str, Mapping[Any, str]]) -> None:
+    """Store the colours of columns with categories that have none yet."""
+    for name, color_of in colors.items():
+        place = f"{name}_colors"
+        if "/" in place or place in file["uns"] or "categories" not in file["obs"].get(name, ()):
+            continue
+        by_text = {label_text(label): color for label, color in color_of.items()}
+        texts = [label_text(label) for label in read_element(file["obs"][name]["categories"])]
+        if by_text.keys() >= set(texts):
+            _write(file["uns"], place, np.array([by_text[text] for text in texts], object))
+
+
 def _write(group: Any, name: str, value: Any) -> None:
     from anndata.io import write_elem
 
@@ -442,4 +475,4 @@ def _read_h5ad(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, A
             raise ValueError(f"{text} (name it with --key)" if known else text)
         positions = np.asarray(read_element(file[f"obsm/{name}"]), np.float32)
         obs = read_element(file["obs"])
-        return positions, ad.obs_columns(obs), np.array(obs.index.astype(str), str)
+        return positions, ad.obs_columns(obs, file.get("uns")), np.array(obs.index.astype(str), str)

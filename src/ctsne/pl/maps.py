@@ -18,6 +18,7 @@ from ctsne.labels import Column
 from ctsne.pl import figures
 from ctsne.pl import points as dots
 from ctsne.pl.names import add_names, places_of
+from ctsne.pl.palette import palette as by_name
 from ctsne.pl.points import Look
 from ctsne.placing.place import Placement
 from ctsne.sweep import SweepResult
@@ -46,7 +47,7 @@ def embedding(
     shape: object = None,
     reference: object = None,
     basis: str = "ctsne",
-    palette: Mapping[Any, Any] | None = None,
+    palette: Any = None,
     title: str | None = None,
     legend_loc: str | None = "auto",
     trust: object = None,
@@ -78,8 +79,10 @@ def embedding(
         AnnData object with the map ``basis``, or positions.
     basis : str, default="ctsne"
         The map of an AnnData object, with or without ``"X_"``.
-    palette : mapping of label to colour, optional
-        By default that of :func:`ctsne.pl.palette`.
+    palette : mapping of label to colour, list of colours or str, optional
+        By default that of :func:`ctsne.pl.palette`; an AnnData object keeps it in ``uns``, where
+        scanpy looks for it. A list gives colours in the order of the labels, a str names a colour
+        map of matplotlib, as in scanpy.
     title : str, optional
     legend_loc : {"auto", "right margin", "on data", "both"} or None, default="auto"
         Where labels are named: next to the map, on the map where their points are, or not at all
@@ -119,7 +122,7 @@ def embedding(
         names, positions = column_names(adata, color), map_of(adata, basis)
         several = len(names) > 1
         chosen = {name: name for name in names} if several else {None: color}
-        palettes = {key: category_colors(adata, name) for key, name in chosen.items()}
+        palettes = {key: category_colors(adata, name, by_name) for key, name in chosen.items()}
         columns = {key: column_of(adata, name, argument="color") for key, name in chosen.items()}
         shape = column_of(adata, shape, argument="shape")
         if trust is True:
@@ -244,7 +247,7 @@ def maps(
     *,
     shape: object = None,
     basis: str | Sequence[str] = "ctsne",
-    palette: Mapping[Any, Any] | None = None,
+    palette: Any = None,
     notes: Sequence[str] | None = None,
     ncols: int = 4,
     width: str | float | None = None,
@@ -284,7 +287,7 @@ def maps(
         adata: Any = embeddings
         names = [basis] if isinstance(basis, str) else basis
         embeddings = {name: map_of(adata, name) for name in names}
-        palette = category_colors(adata, color) if palette is None else palette
+        palette = category_colors(adata, color, by_name) if palette is None else palette
         color = column_of(adata, color, argument="color")
         shape = column_of(adata, shape, argument="shape")
     if not isinstance(embeddings, Mapping) or not embeddings:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+import itertools
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
+from zlib import crc32
 
-from ctsne._core.messages import quoted, shown
+from ctsne._core.messages import label_text, quoted, shown, unknown
 from ctsne._core.vocabulary import split_measure
+from ctsne.io.anndata import STORED_COLORS
 from ctsne.labels import Column, encode_column
 from ctsne.methods import METHODS
 from ctsne.pl.figures import load
@@ -25,30 +28,30 @@ MEASURE_COLORS = {
 }
 _OTHER_MEASURE = "#777777"
 
-# Okabe and Ito's, which differ for every common kind of colour blindness; black and yellow, hard to
-# see among others, come last.
-_OKABE_ITO = "#0072B2 #E69F00 #009E73 #D55E00 #CC79A7 #56B4E9 #000000 #F0E442"
-COLORS = tuple(_OKABE_ITO.split())
-# For more labels: neither near black nor near white, so that all are seen on any page. After the
-# first six, each is the one farthest from all before it, from grey, white and black (OKLab), for
-# normal vision and, with less weight, for red-green blindness.
-_FURTHER = """
-    #881166 #445511 #88EE55 #9955FF #5522BB #22EEDD #CC1199 #885555 #88BB66 #FF3377 #AA0000 #7788EE
-    #FF9988 #FF88FF #BBDD99 #DD55DD #0044DD #888844 #DDBBFF #444488 #CC0055 #CCCC00 #5566DD #0099CC
-    #885599 #226677 #EEBB77 #AA44BB #886622 #FF7799 #990099 #DD99CC #997799 #FFBBBB #AA9900 #CC8855
-    #AA3377 #558800 #8899BB #00CC33 #FF55BB #883344 #CC6666 #6644AA #558877 #88CCDD #6644EE #BB88FF
-    #DD3322 #7722CC #44DDAA #AA6655 #664433 #CCBB55
+# The first six are Okabe and Ito's, which differ for every common kind of colour blindness. Each of
+# the others is the one farthest from those before it, from grey, white and black (OKLab), for
+# normal vision and, with less weight, for red-green blindness. All are seen on white and on black.
+_COLORS = """
+    #0072B2 #E69F00 #009E73 #D55E00 #CC79A7 #56B4E9 #AA0066 #5522AA #8877FF #BBDD11 #335500 #00EECC
+    #00CC66 #995544 #7744DD #774488 #88DDFF #AA0000 #FF9999 #664444 #BB33AA #EECC99 #FF77DD #225566
+    #FF3377 #1122CC #DD44DD #770088 #AA9944 #778833 #3355FF #33CCAA #BB4477 #4488DD #9977BB #7799BB
+    #8899FF #AABBFF #887755 #77DD66 #EE1199 #DDAACC #BB4400 #BB9999 #4444BB #DDBB00 #008888 #FF44CC
+    #DDAA77 #5522DD #007744 #00EE99 #665533 #CC8800 #9955CC #AA0099 #AA6699 #557766 #776611 #666688
 """
-MANY_COLORS = (*COLORS[:6], *_FURTHER.split())
+COLORS = tuple(_COLORS.split())
+# The most frequent labels share the first of these, those that follow the next, and so on.
+_TIERS = (COLORS[:12], COLORS[12:24], COLORS[24:])
+# From a colour that is taken to the next; it has no factor in common with the size of a tier.
+_STEP = 5
 
 
 def palette(labels: object) -> dict[Hashable, str]:
-    """Choose a colour for each label, by its place among the sorted labels.
+    """Choose a colour for each label, by its name.
 
-    Up to eight labels get the colours of Okabe and Ito, safe for colour-blind readers; more get
-    colours that differ as much as possible and are seen on white and on black. More than sixty
-    labels share colours. The same set of labels always gets the same colours, whatever its order
-    and counts.
+    A label keeps its colour in other data, and in a subset of these, unless a more frequent label
+    there has taken it. The twelve most frequent labels differ most, for colour-blind readers too;
+    up to sixty have colours of their own, seen on white and on black. A column of an .h5ad file to
+    which scanpy has given colours keeps those.
 
     Parameters
     ----------
@@ -63,38 +66,85 @@ def palette(labels: object) -> dict[Hashable, str]:
     Examples
     --------
     >>> from ctsne import pl
-    >>> pl.palette(["orange", "blue", None, "blue"])
-    {'blue': '#0072B2', 'orange': '#E69F00', None: '#B8B8B8'}
+    >>> pl.palette(["sky", "sea", None, "sea"])
+    {'sea': '#D55E00', 'sky': '#8877FF', None: '#B8B8B8'}
     """
     column = encode_column(labels)
-    # Encoded again as a plain list, which is sorted: the order of categories has no effect.
-    in_order = encode_column(list(column.names)).names
-    colors = COLORS if column.n_labels <= len(COLORS) else MANY_COLORS
-    color_of = {name: colors[rank % len(colors)] for rank, name in enumerate(in_order)}
-    found: dict[Any, str] = {name: color_of[name] for name in column.names}
+    found: dict[Any, str] = stored_colors(labels, column) or _by_name(column)
     return found | ({None: MISSING} if column.n_missing else {})
 
 
-def label_colors(labels: Column, palette_: Mapping[Any, Any] | None) -> list[str]:
+def _by_name(column: Column) -> dict[Any, str]:
+    hashes = [crc32(label_text(name).encode("utf-8", "replace")) for name in column.names]
+    # Counts by their powers of two, because those of a sample are not in the same order.
+    sizes = [int(count).bit_length() for count in column.counts]
+    order = sorted(range(column.n_labels), key=lambda code: (-sizes[code], hashes[code]))
+    color_of: dict[int, str] = {}
+    for tier in itertools.cycle(_TIERS):
+        own, order, taken = order[: len(tier)], order[len(tier) :], set[int]()
+        for code in own:
+            place = hashes[code] % len(tier)
+            while place in taken:
+                place = (place + _STEP) % len(tier)
+            taken.add(place)
+            color_of[code] = tier[place]
+        if not order:
+            break
+    return {name: color_of[code] for code, name in enumerate(column.names)}
+
+
+def stored_colors(labels: Any, column: Column) -> dict[Any, str] | None:
+    """Return the colours that a column of an .h5ad file has brought along, if for all labels."""
+    stored = getattr(labels, "attrs", {}).get(STORED_COLORS, {})
+    found = {name: stored.get(label_text(name)) for name in column.names}
+    return found if found and None not in found.values() else None
+
+
+def label_colors(labels: Column, chosen: Any, given: Any = None) -> list[str]:
     """Return the colour of each code, and last that of missing labels, whose code is -1."""
-    chosen = palette(labels) if palette_ is None else palette_
+    # The column as ``given`` may have brought its colours along.
+    colors, hexes = load("colors"), []
+    if chosen is None:
+        chosen = stored_colors(given, labels) or _by_name(labels)
+    if isinstance(chosen, str):
+        chosen = _of_colormap(chosen, labels.n_labels)
+    if isinstance(chosen, Sequence):
+        if not chosen:
+            raise ValueError("palette must hold at least one colour, got an empty list")
+        chosen = dict(zip(labels.names, itertools.cycle(chosen), strict=False))
     if not isinstance(chosen, Mapping):
         kind = type(chosen).__name__
-        raise TypeError(f"palette must be a mapping from labels to colours, got {kind}")
-    absent = [name for name in labels.names if name not in chosen]
+        raise TypeError(
+            "palette must be a mapping from labels to colours, a list of colours or the name of a "
+            f"colour map, got {kind}"
+        )
+    by_text = {label_text(name): color for name, color in chosen.items() if name is not None}
+    given = {name: chosen.get(name, by_text.get(label_text(name))) for name in labels.names}
+    absent = [name for name, color in given.items() if color is None]
     if absent:
         raise ValueError(
             f"palette has no colour for {quoted(absent, most=3)}; make it from all labels"
         )
-    colors, hexes = load("colors"), []
-    for name in (*labels.names, None):
-        color = chosen.get(name, MISSING)
+    for name, color in (*given.items(), (None, chosen.get(None, MISSING))):
         if not colors.is_color_like(color):
             raise ValueError(
                 f"palette must hold matplotlib colours, got {shown(color)} for {shown(name)}"
             )
         hexes.append(colors.to_hex(color))
     return hexes
+
+
+def _of_colormap(name: str, count: int) -> list[Any]:
+    """Return colours of a colour map: those that it lists, or some evenly spaced ones."""
+    known = load().colormaps
+    if name not in known:
+        text = unknown(name, list(known), what="colour map", where="matplotlib")
+        raise ValueError(f"palette: {text}")
+    scale = known[name]
+    listed = getattr(scale, "colors", ())
+    if 0 < len(listed) < 100:  # longer lists are scales of numbers, such as that of viridis
+        return list(listed)
+    return [scale(place / max(1, count - 1)) for place in range(count)]
 
 
 def measure_colors(names: Iterable[str]) -> dict[str, str]:

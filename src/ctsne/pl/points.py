@@ -54,9 +54,7 @@ class Look:
     opacity: Any = _OPACITY  # one for all points, or one per point
 
 
-def make_look(
-    color: Any, shape: Any, palette: Mapping[Any, Any] | None, *, points: _Points, size: Any = None
-) -> Look:
+def make_look(color: Any, shape: Any, palette: Any, *, points: _Points, size: Any = None) -> Look:
     """Read the columns for colour and shape of the points of a map."""
     dots, n = None, len(points)
     if size is not None:
@@ -79,7 +77,7 @@ def make_look(
         entries = [Entry(figures.MISSING_TEXT, MISSING)] * bool(missing.any())
     elif color is not None:
         labels = encode_column(color, n=n, argument="color")
-        colors = label_colors(labels, palette)
+        colors = label_colors(labels, palette, color)
         groups = labels.codes
         rgb = np.array(list(map(to_rgb, colors)))[labels.codes]
         entries = figures.label_entries(labels, colors)

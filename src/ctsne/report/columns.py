@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.messages import label_text
+from ctsne._core.messages import label_text, shown
+from ctsne.io.anndata import HEXADECIMAL
 from ctsne.labels import Column, encode_column
 from ctsne.neighbors.matching import UNMATCHED
-from ctsne.pl.palette import palette
+from ctsne.pl.palette import palette, stored_colors
 
 # Numeric columns with more values than this get a colour scale.
 _MOST_VALUES = 30
@@ -34,6 +36,7 @@ class PageColumn:
     group: str = "column"  # or "gene" or "diagnostic"
     limits: tuple[float, float] | None = None  # of the scale; by default those of the numbers
     about: str = ""  # how to read it
+    colors: Mapping[Any, str] | None = None  # of labels; by default by their names
 
     def pack(self, rows: NDArray[np.int64]) -> tuple[dict[str, Any], NDArray[Any]]:
         """Return facts, and codes or steps of the scale from 1 for the rows; 0 is missing."""
@@ -51,7 +54,7 @@ class PageColumn:
         facts |= {"kind": "labels" if self.colored else "texts", "missing": int(counts[0])}
         facts |= {"labels": [short_text(name) for name in names], "all": labels.n_labels}
         if self.colored:
-            colors = palette(labels)
+            colors = self.colors or palette(labels)
             facts["colors"] = [colors[name] for name in names]
             facts["counts"] = counts[1:][used].tolist()
         return facts, lookup[codes]
@@ -73,7 +76,9 @@ def _pack_numbers(
     return {"kind": "numbers", "low": low, "high": high, "missing": int((~found).sum())}, steps
 
 
-def read_column(name: str, values: Any, *, n: int, as_labels: bool) -> PageColumn:
+def read_column(
+    name: str, values: Any, *, n: int, as_labels: bool, colors: Any = None
+) -> PageColumn:
     """Read a column of ``n`` points; ``as_labels`` treats numbers and identifiers as labels too."""
     numbers = None if as_labels else _plain_numbers(values)
     if numbers is None or len(numbers) != n or not _is_scale(numbers):
@@ -81,8 +86,24 @@ def read_column(name: str, values: Any, *, n: int, as_labels: bool) -> PageColum
         numbers = labels.numbers if labels.numbers is not None else _label_numbers(labels)
         numbers = None if as_labels else numbers
         if numbers is None:
-            return PageColumn(name, labels, colored=as_labels or labels.n_labels <= MOST_LABELS)
+            known = stored_colors(values, labels)
+            known = known if colors is None else _given(name, colors, labels)
+            colored = as_labels or labels.n_labels <= MOST_LABELS
+            return PageColumn(name, labels, colored=colored, colors=known)
     return PageColumn(name, numbers=numbers)
+
+
+def _given(name: str, colors: Any, labels: Column) -> dict[Any, str]:
+    """Return colours as given for labels or their texts, and by their names for the others."""
+    if not isinstance(colors, Mapping):
+        what = f"palette[{name!r:.60}] must be a mapping from labels to colours"
+        raise TypeError(f"{what}, got {type(colors).__name__}")
+    by_text = {label_text(label): color for label, color in colors.items()}
+    for label, color in by_text.items():
+        if not isinstance(color, str) or not HEXADECIMAL.fullmatch(color):
+            what = f"colours such as '#0072B2', got {shown(color)} for {shown(label)}"
+            raise ValueError(f"palette[{name!r:.60}] must hold {what}")
+    return {label: by_text.get(label_text(label), own) for label, own in palette(labels).items()}
 
 
 def _plain_numbers(values: Any) -> NDArray[np.float64] | None:

@@ -97,6 +97,7 @@ def read_page(
     mixing: float | Mapping[str, float],
     names: Any,
     title: str | None,
+    palette: Any = None,
     *,
     commands: Sequence[str] | None = None,
     provenance: Any = None,
@@ -119,8 +120,18 @@ def read_page(
     n, _ = page.shape
     _check_names(names, n, f"the maps have {n} points")
     numbers = {name for name, column in labels.items() if column.numbers is not None}
+    colors = {} if palette is None else palette
+    if not isinstance(colors, Mapping) or not chosen.keys() >= colors.keys():
+        what = "palette must be a mapping from columns to colours of their labels"
+        raise ValueError(f"{what}; the columns are {quoted(chosen)}, got {shown(palette)}")
     read = [
-        read_column(name, values, n=n, as_labels=name in {*page.known, *page.other} - numbers)
+        read_column(
+            name,
+            values,
+            n=n,
+            as_labels=name in {*page.known, *page.other} - numbers,
+            colors=colors.get(name),
+        )
         for name, values in chosen.items()
     ]
     read += [read_feature(*item, n=n) for item in _by_name(features, "features").items()]

@@ -51,6 +51,7 @@ def write_report(
     mixing: float | Mapping[str, float] = SUGGESTED_MIXING,
     names: Any = None,
     title: str | None = None,
+    palette: Mapping[str, Mapping[Any, str]] | None = None,
     commands: Sequence[str] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
@@ -86,6 +87,9 @@ def write_report(
     names : array-like of length n, optional
         Names of the points; by default their row numbers, from 0.
     title : str, optional
+    palette : mapping of column to mapping of label to colour, optional
+        Colours such as ``"#0072B2"`` for labels or their texts, as the page exports them. Others
+        have those of :func:`ctsne.pl.palette`.
     commands : sequence of str, optional
         A command per map of ``result.maps`` that makes it, shown for copying; by default the call
         of :class:`ctsne.ConditionalTSNE`.
@@ -109,7 +113,7 @@ def write_report(
     check_target(target)
     if not target.parent.is_dir():
         raise ValueError(f"path is in a folder that does not exist: {target.parent}")
-    shown = columns, known, other, features, mixing, names, title
+    shown = columns, known, other, features, mixing, names, title, palette
     page = read_page(result, *shown, commands=commands, provenance=provenance)
     write_file(target, _render(page, MOST_POINTS)[1])
 
@@ -161,6 +165,7 @@ def show(
     mixing: float | Mapping[str, float] = SUGGESTED_MIXING,
     names: Any = None,
     title: str | None = None,
+    palette: Mapping[str, Mapping[Any, str]] | None = None,
 ) -> Page:
     """Show a sweep or a fitted model as an interactive page in a notebook.
 
@@ -170,7 +175,7 @@ def show(
 
     Parameters
     ----------
-    result, columns, known, other, features, mixing, names, title
+    result, columns, known, other, features, mixing, names, title, palette
         As in :func:`ctsne.report.write_report`.
 
     Returns
@@ -190,7 +195,7 @@ def show(
     # Of a sweep; anything else is a single map, or refused.
     maps = len(result.maps) if isinstance(result, SweepResult) else 1
     most = min(MOST_INLINE, _MOST_BYTES // (12 * max(1, maps)))  # bytes of a point with its columns
-    page = read_page(result, columns, known, other, features, mixing, names, title)
+    page = read_page(result, columns, known, other, features, mixing, names, title, palette)
     hidden, content = _render(page, most)
     note = ""
     if hidden:
