@@ -250,7 +250,7 @@ def test_a_page_of_the_map(cells: str, run: Run) -> None:
     found = re.search(r'id="ctsne-facts">(.*?)</script>', Path("map.html").read_text("utf-8"))
     assert found is not None
     facts = json.loads(found[1])
-    assert facts["single"] and facts["title"] == "Map without batch"
+    assert facts["single"] and facts["title"] == "Map with batch factored out"
     columns = [each["name"] for each in facts["columns"]]
     assert columns[facts["known"][0]] == "batch" and columns[facts["other"][0]] == "type"
     assert facts["names"] is None and "ctsne embed cells.csv --labels batch" in Path(

@@ -193,7 +193,7 @@ def test_the_walker_complains(opened: Open, tmp_path: Path) -> None:
     page.page.evaluate(SPOIL)
     found = page.page.evaluate("geometry.problems()")
     for complaint in (
-        "h1#title “Maps without batch” overlaps p#about “120 points · 7 maps",
+        "h1#title “Maps with batch factored out” overlaps p#about “120 points · 7 maps",
         "output#setting “strength 0.5” is cut without an ellipsis",
         "button#copy “Copy” leaves the screen",
         "two labels read “a”",

@@ -92,14 +92,18 @@ def test_a_model_is_a_page_of_one_map(fitted: ConditionalTSNE) -> None:
     assert facts["single"] and facts["targets"] == [] and len(facts["maps"]) == 1
     assert facts["maps"][0]["title"] == "joint, strength 0.5"
     assert names_in(facts) == ["label", "shape", "counterparts under other labels"]
-    assert facts["known"] == [0] and facts["other"] == [1] and page.title == "Map without label"
+    assert (
+        facts["known"] == [0]
+        and facts["other"] == [1]
+        and page.title == "Map with label factored out"
+    )
     assert 'ConditionalTSNE(method=\\"joint\\", strength=0.5' in page.html
 
 
 def test_a_model_knows_its_labels_by_their_names() -> None:
     fitted = model().fit(DATA.X, labels=pd.Series(DATA.known, name="batch"))
     page = show(fitted)
-    assert page.title == "Map without batch" and names_in(facts_of(page))[0] == "batch"
+    assert page.title == "Map with batch factored out" and names_in(facts_of(page))[0] == "batch"
     assert ">label batch</th>" in fitted._repr_html_()
     labels = {"donor": DATA.known, "plate": np.arange(120) % 3}
     facts = facts_of(show(model().fit(DATA.X, labels=labels)))
@@ -113,10 +117,10 @@ def test_labels_take_the_names_of_equal_columns(
 ) -> None:
     columns = {"size": np.linspace(0, 1, 120), "donor": DATA.known, "shape": DATA.hidden}
     page = show(fitted, columns=columns)
-    assert page.title == "Map without donor"
+    assert page.title == "Map with donor factored out"
     assert names_in(facts_of(page)) == ["donor", "size", "shape", "counterparts under other labels"]
     facts = facts_of(show(swept, columns=columns))
-    assert facts["title"] == "Maps without donor"
+    assert facts["title"] == "Maps with donor factored out"
     assert names_in(facts)[facts["other"][0]] == "shape"
 
 
@@ -134,7 +138,7 @@ def test_a_sweep_knows_its_labels_by_their_names(swept: SweepResult) -> None:
     assert swept.labels.names == ("batch",) and swept.other.names == ("kind",)
     facts = facts_of(show(swept))
     assert names_in(facts)[:2] == ["batch", "kind"]
-    assert facts["title"] == "Maps without batch" and not facts["single"]
+    assert facts["title"] == "Maps with batch factored out" and not facts["single"]
     # Named columns replace them, or are added to them.
     assert len(facts_of(show(swept, columns={"depth": np.arange(120)}))["columns"]) == 4
     facts = facts_of(show(swept, columns={"own": DATA.known}, known="own"))
@@ -203,7 +207,7 @@ def test_refuses_where_it_cannot_write(tmp_path: Path) -> None:
 def test_only_so_many_points_are_stored_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     result, columns = made_up(90)
     page = show(result, columns=columns, known="batch")
-    assert re.fullmatch(r"Page\('Maps without batch', [\d,]+ bytes\)", repr(page))
+    assert re.fullmatch(r"Page\('Maps with batch factored out', [\d,]+ bytes\)", repr(page))
     assert page.note == "" and page._repr_html_().count("srcdoc") == 1
     monkeypatch.setattr(write, "MOST_INLINE", 50)
     page = show(result, columns=columns, known="batch")

@@ -113,7 +113,7 @@ def read_page(
     page, chosen = _choose_columns(page, labels, _by_name(columns, "columns"), known, other)
     if title is None:
         what = "Map" if page.single else "Maps"
-        title = f"{what} without {' and '.join(page.known)}" if page.known else what
+        title = f"{what} with {' and '.join(page.known)} factored out" if page.known else what
     maps = _with_commands(page.maps, commands)
     advice = _advise(result, page.targets, {name: chosen[name] for name in page.other})
     maps = [replace(made, advice=advice.get(place, "")) for place, made in enumerate(maps)]

@@ -133,8 +133,8 @@ class Page:
     Examples
     --------
     >>> from ctsne.report import Page
-    >>> Page("Maps without batch", "<!doctype html>")
-    Page('Maps without batch', 15 bytes)
+    >>> Page("Maps with batch factored out", "<!doctype html>")
+    Page('Maps with batch factored out', 15 bytes)
     """
 
     title: str
@@ -190,7 +190,7 @@ def show(
     >>> data = make_synthetic(300, random_state=0)
     >>> model = ConditionalTSNE(n_iter=100, random_state=0).fit(data.X, labels=data.known)
     >>> show(model, columns={"colour": data.known, "shape": data.hidden}, known="colour").title
-    'Map without colour'
+    'Map with colour factored out'
     """
     # Of a sweep; anything else is a single map, or refused.
     maps = len(result.maps) if isinstance(result, SweepResult) else 1
