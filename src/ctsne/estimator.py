@@ -20,7 +20,7 @@ from ctsne._core.progress import Report
 from ctsne.evaluate.trust import trust_of
 from ctsne.fit.advice import Advice, advise
 from ctsne.fit.fit import Fit, StageLog
-from ctsne.fit.memory import check_memory, explained_memory
+from ctsne.fit.memory import explained_memory, map_need, require_memory
 from ctsne.fit.summary import fitted_html, with_page
 from ctsne.labels import Labels, add_numbers, encode_labels
 from ctsne.labels.columns import given_columns
@@ -35,6 +35,8 @@ from ctsne.settings import Parameters, check_settings, knob_by_column
 from ctsne.storage.model import read_model, write_model
 from ctsne.storage.record import Record, record_of
 
+# What placing needs, which is not estimated, and what lowers it: positions stay the same.
+PLACED = None, "fewer new points at a time"
 NOT_KEPT = "it was loaded from a file, which does not keep the similarities; fit again to get them"
 
 
@@ -233,8 +235,8 @@ class ConditionalTSNE(
             warn(message)
         if settings.labels is not None:
             log.stage("labels", settings.labels.describe())
-        log.stage("memory", check_memory(matrix, settings))
-        with explained_memory(matrix, settings):
+        log.stage("memory", require_memory(*map_need(matrix, settings)))
+        with explained_memory(*map_need(matrix, settings)):
             fit = Fit(matrix, settings, log)
             # Attributes are set only after everything that can fail.
             try:
@@ -297,14 +299,10 @@ class ConditionalTSNE(
         source = self._lazy_reference.source
         if source is None:
             raise ValueError(f"advise has nothing to go by: {NOT_KEPT}")
-        return advise(
-            self.embedding_,
-            source.settings,
-            source.features,
-            source.aligned(),
-            matched=self.diagnostics_.column_matched,
-            other=other,
-        )
+        made = self.embedding_, source.settings, source.features
+        with explained_memory(*map_need(source.features, source.settings)):
+            matched = self.diagnostics_.column_matched
+            return advise(*made, source.aligned(), matched=matched, other=other)
 
     def trust(self) -> NDArray[np.float32]:
         """Say how far the place of each point in the map can be believed.
@@ -334,8 +332,9 @@ class ConditionalTSNE(
         source, jobs = self._lazy_reference.source, checks.check_jobs(self.n_jobs)
         if source is None:
             raise ValueError(f"trust has nothing to go by: {NOT_KEPT}")
-        again = self._reference.place_again(source.features, jobs)
-        self.trust_ = trust_of(self.affinities_, self.embedding_, again, jobs)
+        with explained_memory(*map_need(source.features, source.settings)):
+            again = self._reference.place_again(source.features, jobs)
+            self.trust_ = trust_of(self.affinities_, self.embedding_, again, jobs)
         return self.trust_
 
     def resume(self, n_iter: int) -> Self:
@@ -500,13 +499,15 @@ class ConditionalTSNE(
         labels = labels if numbers is None else add_numbers(labels, numbers)
         request, n_jobs = self._checked(X, labels, aligned), checks.check_jobs(self.n_jobs)
         reference = self._reference
-        placed = placing.place(reference, request, shifts={}, n_jobs=n_jobs)
+        with explained_memory(*PLACED):
+            placed = placing.place(reference, request, shifts={}, n_jobs=n_jobs)
         before, done, mixed = self.embedding_, self.n_iter_, self.mixing_ is not None
         fit, known, grown, log = start_extended(
             self, reference, request, labels, placed, count, n_jobs
         )
         try:
-            log.run(fit.layout, count)
+            with explained_memory(*map_need(fit.points, fit.settings)):
+                log.run(fit.layout, count)
         finally:  # keeps the map even if the callback fails
             self._keep_map(fit.layout, log)
             self.n_iter_ += done
@@ -541,7 +542,9 @@ class ConditionalTSNE(
     def _adopt(self, matrix: Any, labels: Labels | None, embedding: NDArray[np.float32]) -> Self:
         """Take over a finished map of these points, instead of computing one."""
         given = self.get_params(deep=False)
-        fit = Fit(matrix, check_settings(given, matrix, labels), StageLog(given))
+        settings = check_settings(given, matrix, labels)
+        with explained_memory(*map_need(matrix, settings)):
+            fit = Fit(matrix, settings, StageLog(given))
         self._keep_map(fit.layout)
         self.embedding_, self.labels_, self._record = embedding, labels, None
         self.n_features_in_ = matrix.shape[1]
@@ -646,14 +649,16 @@ def place_in(
 ) -> Placement:
     """Place new points, those of new labels moved by given shifts (:func:`new_label_shifts`)."""
     request = model._checked(X, labels, aligned, perplexity)
-    how: dict[str, Any] = {"n_jobs": checks.check_jobs(model.n_jobs), "after_part": after_part}
-    return placing.place(model._reference, request, shifts=shifts or {}, **how)
+    how: Any = {"n_jobs": checks.check_jobs(model.n_jobs), "after_part": after_part}
+    with explained_memory(*PLACED):
+        return placing.place(model._reference, request, shifts=shifts or {}, **how)
 
 
 def new_label_shifts(model: ConditionalTSNE, X: Any, labels: Any) -> dict[Any, Any]:
     """Estimate the shift of every label that is not in the map, if that is aligned."""
-    request = model._checked(X, labels)
-    return placing.new_label_shifts(model._reference, request, checks.check_jobs(model.n_jobs))
+    request, n_jobs = model._checked(X, labels), checks.check_jobs(model.n_jobs)
+    with explained_memory(*PLACED):
+        return placing.new_label_shifts(model._reference, request, n_jobs)
 
 
 def model_of_map(

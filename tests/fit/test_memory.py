@@ -6,6 +6,7 @@ import logging
 import re
 import subprocess
 import sys
+import threading
 from concurrent.futures.thread import BrokenThreadPool
 from typing import Any
 
@@ -16,6 +17,7 @@ from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
 from ctsne.fit import memory as _memory
 from ctsne.labels import encode_labels
+from ctsne.placing import place as placing
 from ctsne.settings import check_settings
 from ctsne.sweep import sweep
 
@@ -145,6 +147,7 @@ from concurrent.futures.thread import BrokenThreadPool
 import numpy as np
 from ctsne import ConditionalTSNE
 from ctsne.fit import memory
+from ctsne.sweep import sweep
 
 if sys.argv[1] == "unknown":
     memory.free_memory = lambda: None  # so that memory ends in the middle of the work
@@ -153,9 +156,16 @@ model = ConditionalTSNE(n_iter=5, early_exaggeration_iter=2, perplexity=50, n_jo
 model.fit(X[:500], labels=labels[:500])  # all libraries are loaded
 lines = open("/proc/self/status").read().splitlines()
 size = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmSize:"))
-resource.setrlimit(resource.RLIMIT_AS, (size + 60 * 2**20,) * 2)
+# A sweep ends before its first thread: one that cannot allocate its own state would hang Python.
+room = 10 if sys.argv[2] == "sweep" else 60
+resource.setrlimit(resource.RLIMIT_AS, (size + room * 2**20,) * 2)
 try:
-    model.fit(X, labels=labels)
+    if sys.argv[2] == "extend":
+        model.extend(X, labels=labels, n_iter=2)
+    elif sys.argv[2] == "sweep":
+        sweep(X, labels, estimator=model, progress=False, n_jobs=2)
+    else:
+        model.fit(X, labels=labels)
 except MemoryError as error:
     print(error)
 """
@@ -163,24 +173,50 @@ except MemoryError as error:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits as Linux has them")
 @pytest.mark.parametrize(
-    ("free", "says"),
+    ("free", "work", "says"),
     [
         (
             "known",
+            "fit",
             r"^this needs about \d+ MiB of memory, but only \d+ MiB are free; use a smaller ",
         ),
-        ("unknown", r"^memory ran out: this needs about \d+ MiB beside the data; use a smaller "),
+        *(
+            ("unknown", work, r"^memory ran out: this needs about \d+ MiB beside .*use a smaller ")
+            for work in ("fit", "extend", "sweep")
+        ),
     ],
 )
-def test_a_limit_on_memory_is_an_error_with_the_estimate(free: str, says: str) -> None:
-    run = [sys.executable, "-c", LIMITED, free]
+def test_a_limit_on_memory_is_an_error_with_the_estimate(free: str, work: str, says: str) -> None:
+    run = [sys.executable, "-c", LIMITED, free, work]
     done = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
     assert re.search(says, done.stdout), done.stdout + done.stderr[-1000:]
 
 
 def test_a_broken_pool_is_a_lack_of_memory() -> None:
-    settings = check_settings(ConditionalTSNE().get_params(), DATA.X, encode_labels(DATA.known))
     for error in (BrokenThreadPool(), MemoryError("std::bad_alloc")):
-        says = pytest.raises(MemoryError, match=r"memory ran out: this needs about \d+ MiB beside")
-        with says, _memory.explained_memory(DATA.X, settings):
+        says = pytest.raises(MemoryError, match=r"memory ran out: this needs about 9 MiB beside")
+        with says, _memory.explained_memory(9 * 2**20, "less"):
             raise error
+    with pytest.raises(RuntimeError, match="mine"), _memory.explained_memory(None, "less"):
+        raise RuntimeError("mine")  # such as that of a callback
+
+
+def test_trust_and_place_explain_that_no_thread_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ConditionalTSNE(perplexity=20, n_iter=2, early_exaggeration_iter=1)
+    model.fit(DATA.X, labels=DATA.known)
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    name = "_start_new_thread" if sys.version_info < (3, 13) else "_start_joinable_thread"
+    with monkeypatch.context() as patch:
+        patch.setattr(threading, name, refuse)
+        with pytest.raises(MemoryError, match=r"memory ran out: this needs about \d+ MiB beside"):
+            model.trust()
+
+    def end(*_: Any, **__: Any) -> None:
+        raise MemoryError("std::bad_alloc")
+
+    monkeypatch.setattr(placing, "place", end)
+    with pytest.raises(MemoryError, match="memory ran out: use fewer new points at a time"):
+        model.transform(DATA.X, DATA.known)

@@ -5,6 +5,8 @@ from concurrent.futures.thread import BrokenThreadPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
+from threading import Thread
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -93,24 +95,21 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
     )
 
 
-def check_memory(matrix: Any, settings: Settings) -> str:
-    """Refuse a map that does not fit in the free memory; return both numbers as text."""
-    return require_memory(*_need(matrix, settings))
-
-
 @contextmanager
-def explained_memory(matrix: Any, settings: Settings) -> Iterator[None]:
-    """Say how much a map needs where memory ends in the middle of the work."""
+def explained_memory(needed: int | None, advice: str) -> Iterator[None]:
+    """Say what some work needs, if known, and what to change where memory or threads run out."""
     try:
         yield
-    except (MemoryError, BrokenThreadPool) as error:  # a pool breaks if threads cannot prepare
-        needed, advice = _need(matrix, settings)
-        raise MemoryError(
-            f"memory ran out: this needs about {in_words(needed)} beside the data; use {advice}"
-        ) from error
+    except (MemoryError, RuntimeError) as error:
+        called = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+        lacking = isinstance(error, MemoryError | BrokenThreadPool)  # or a thread did not start
+        if not lacking and Thread.start.__code__ not in called:
+            raise
+        need = "" if needed is None else f"this needs about {in_words(needed)} beside the data; "
+        raise MemoryError(f"memory ran out: {need}use {advice}") from error
 
 
-def _need(matrix: Any, settings: Settings) -> tuple[int, str]:
+def map_need(matrix: Any, settings: Settings) -> tuple[int, str]:
     """Return the peak bytes of a map, and what would lower them."""
     estimate = map_memory(matrix.shape, settings, sparse=is_sparse(matrix))
     advice = "a smaller perplexity (memory grows with points times perplexity) or fewer points"

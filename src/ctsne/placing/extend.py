@@ -11,7 +11,7 @@ from scipy.spatial import procrustes
 from ctsne._core.messages import warn
 from ctsne._core.vocabulary import TREND
 from ctsne.fit.fit import Fit, StageLog
-from ctsne.fit.memory import check_memory
+from ctsne.fit.memory import explained_memory, map_need, require_memory
 from ctsne.labels import Column, Labels, encode_labels, join_columns
 from ctsne.labels.column import as_values
 from ctsne.placing.place import Placement, new_features
@@ -55,8 +55,9 @@ def start_extended(
     settings = check_settings(given, features, known)
     for message in settings.warnings:
         warn(message)
-    log.stage("memory", check_memory(features, settings))
-    return Fit(features, settings, log), known, {name: given[name] for name in longer}, log
+    log.stage("memory", require_memory(*map_need(features, settings)))
+    with explained_memory(*map_need(features, settings)):
+        return Fit(features, settings, log), known, {name: given[name] for name in longer}, log
 
 
 def moved_distance(before: NDArray[np.float32], after: NDArray[np.float32]) -> float:

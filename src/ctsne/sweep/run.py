@@ -26,7 +26,7 @@ from ctsne.affinity.result import KEPT_DIAGNOSTICS
 from ctsne.evaluate import DataNeighbors
 from ctsne.evaluate.neighbors import read_labels
 from ctsne.evaluate.sampling import check_k, sample_points
-from ctsne.fit.memory import map_memory, require_memory
+from ctsne.fit.memory import explained_memory, map_memory, require_memory
 from ctsne.fit.pipeline import features_of
 from ctsne.labels import Labels, add_numbers, encode_labels
 from ctsne.labels.columns import given_columns
@@ -126,9 +126,10 @@ def sweep(
     k = check_k(min(NEIGHBORHOOD, n - 2) if k is None else k, n=n)
     measured = sample_points(n, sample)
     workers = 1 if n > _POINTS_AT_ONCE else min(check_workers(n_jobs), len(points))
-    _check_memory(matrix, settings, workers)
+    need = _need(matrix, settings, workers)
+    require_memory(*need)
     files: Sequence[Path | None] = [None] * len(points)
-    with contextlib.ExitStack() as writer:
+    with contextlib.ExitStack() as writer, explained_memory(*need):
         if folder is not None:
             place = open_folder(folder)
             writer.enter_context(sole_writer(place))
@@ -149,10 +150,8 @@ def sweep(
             lists = worker.shared_neighbors(settings, data, bar.inside)
         settings = _with_starts(settings, features, max(1, check_jobs(n_jobs) // workers))
         steps = [
-            worker.Step(
-                index, points[index].parameters, own, features, lists[index], hidden, files[index]
-            )
-            for index, own in enumerate(settings)
+            worker.Step(index, point.parameters, own, features, lists[index], hidden, file, need)
+            for index, (point, own, file) in enumerate(zip(points, settings, files, strict=True))
         ]
         with contextlib.closing(Progress(len(points), "sweep", shown=progress)) as bar:
             watch = worker.Watch(bar)
@@ -255,8 +254,8 @@ def _check_points(
     return settings
 
 
-def _check_memory(matrix: Any, settings: list[Settings], workers: int) -> None:
-    """Refuse a sweep if the maps computed at once do not fit in memory."""
+def _need(matrix: Any, settings: list[Settings], workers: int) -> tuple[int, str]:
+    """Return the peak bytes of a sweep, with the maps computed at once, and what lowers them."""
     needed = [map_memory(matrix.shape, own, sparse=is_sparse(matrix)) for own in settings]
     largest = max(needed, key=lambda memory: memory.peak)
     backend, _ = get_active_backend(prefer="threads")
@@ -264,7 +263,7 @@ def _check_memory(matrix: Any, settings: list[Settings], workers: int) -> None:
     at_once = workers if shared else 1  # other processes have their own memory
     maps = at_once * (max(largest.similarities, largest.layout) - largest.lists)
     hint = "a smaller perplexity, fewer points, or fewer maps at once (n_jobs)"
-    require_memory(max(largest.search, 2 * largest.lists + maps), hint)  # measures have lists too
+    return max(largest.search, 2 * largest.lists + maps), hint  # measures have lists too
 
 
 def _with_starts(settings: list[Settings], features: Any, n_jobs: int) -> list[Settings]:

@@ -21,6 +21,7 @@ from ctsne._core.progress import Progress, Report
 from ctsne.affinity.result import kept_diagnostics
 from ctsne.evaluate import measure_map, summarize_diagnostics
 from ctsne.evaluate.neighbors import DataNeighbors, search_data
+from ctsne.fit.memory import explained_memory
 from ctsne.fit.pipeline import affinities_of, alignment_of, layout_of, neighbors_of, wanted_lists
 from ctsne.labels import Labels
 from ctsne.neighbors import Neighbors
@@ -124,6 +125,7 @@ class Step:
     lists: SharedLists
     hidden: Labels | None
     file: Path | None
+    need: tuple[int, str]  # of all maps made at once, in bytes, and what lowers it
 
     def failed(self, error: Exception) -> Outcome:
         """Return the outcome of a setting that failed."""
@@ -200,7 +202,8 @@ def run_step(step: Step, watch: Watch) -> Outcome | None:
         if watch.elsewhere:  # perhaps on another machine: threads are this worker's share
             step = replace(step, settings=replace(step.settings, n_jobs=check_jobs(-1)))
         try:
-            outcome = _outcome(step, watch)
+            with explained_memory(*step.need):
+                outcome = _outcome(step, watch)
         except _Stopped:
             return None
         except Exception as error:  # one failed setting must not end the others
