@@ -32,24 +32,24 @@ _OTHER_MEASURE = "#777777"
 # the others is the one farthest from those before it, from grey, white and black (OKLab), for
 # normal vision and, with less weight, for red-green blindness. All are seen on white and on black.
 _COLORS = """
-    #0072B2 #E69F00 #009E73 #D55E00 #CC79A7 #56B4E9 #AA0066 #5522AA #8877FF #BBDD11 #335500 #00EECC
-    #00CC66 #995544 #7744DD #774488 #88DDFF #AA0000 #FF9999 #664444 #BB33AA #EECC99 #FF77DD #225566
+    #0072B2 #E69F00 #009E73 #D55E00 #CC79A7 #56B4E9 #AA0066 #5522AA #8877FF #335500 #00CC66 #995544
+    #BBDD11 #00EECC #7744DD #774488 #88DDFF #AA0000 #FF9999 #664444 #BB33AA #EECC99 #FF77DD #225566
     #FF3377 #1122CC #DD44DD #770088 #AA9944 #778833 #3355FF #33CCAA #BB4477 #4488DD #9977BB #7799BB
     #8899FF #AABBFF #887755 #77DD66 #EE1199 #DDAACC #BB4400 #BB9999 #4444BB #DDBB00 #008888 #FF44CC
     #DDAA77 #5522DD #007744 #00EE99 #665533 #CC8800 #9955CC #AA0099 #AA6699 #557766 #776611 #666688
 """
 COLORS = tuple(_COLORS.split())
 # The most frequent labels share the first of these, those that follow the next, and so on.
-_TIERS = (COLORS[:12], COLORS[12:24], COLORS[24:])
+_TIERS = (COLORS[:10], COLORS[10:24], COLORS[24:])
 # From a colour that is taken to the next; it has no factor in common with the size of a tier.
-_STEP = 5
+_STEP = 11
 
 
 def palette(labels: object) -> dict[Hashable, str]:
     """Choose a colour for each label, by its name.
 
     A label keeps its colour in other data, and in a subset of these, unless a more frequent label
-    there has taken it. The twelve most frequent labels differ most, for colour-blind readers too;
+    there has taken it. The ten most frequent labels differ most, for colour-blind readers too;
     up to sixty have colours of their own, seen on white and on black. A column of an .h5ad file to
     which scanpy has given colours keeps those.
 
@@ -67,7 +67,7 @@ def palette(labels: object) -> dict[Hashable, str]:
     --------
     >>> from ctsne import pl
     >>> pl.palette(["sky", "sea", None, "sea"])
-    {'sea': '#D55E00', 'sky': '#8877FF', None: '#B8B8B8'}
+    {'sea': '#D55E00', 'sky': '#335500', None: '#B8B8B8'}
     """
     column = encode_column(labels)
     found: dict[Any, str] = stored_colors(labels, column) or _by_name(column)
