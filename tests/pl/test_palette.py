@@ -144,7 +144,7 @@ def test_few_labels_of_many_mostly_keep_their_colours() -> None:
         whole, chosen = pl.palette(labels), rng.choice(names, 5, replace=False)
         some = pl.palette(labels[np.isin(labels, chosen)])
         kept += [whole[name] == color for name, color in some.items()]
-    assert np.mean(kept) > 0.8
+    assert np.mean(kept) > 0.75
 
 
 def test_missing_labels_are_grey() -> None:
