@@ -75,7 +75,7 @@ def check(
 @pytest.mark.parametrize("values", ["constant", "few", "binary", "repeated"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_many_ties_go_by_index(values: str, dtype: Any) -> None:
-    """More points are equally far than a list of candidates holds."""
+    """More points are equally far than a list of candidates holds at first."""
     rng, n = np.random.default_rng(0), 700
     X = {
         "constant": np.ones((n, 4)),
@@ -88,6 +88,14 @@ def test_many_ties_go_by_index(values: str, dtype: Any) -> None:
         codes = np.unique(np.append(codes, -1), return_inverse=True)[1][:n] - 1
         for lengths in ((0, 30), (30, 0), (20, 10)):
             check(find_neighbors(X, as_columns(codes), lengths=lengths), X, codes)
+
+
+def test_more_ties_than_any_list_may_hold_go_by_index() -> None:
+    X, rows = np.zeros((80_000, 2)), np.array([0, 5, 79_999])
+    X[0] = 1
+    found = find_neighbors(X, lengths=20, rows=rows)
+    for row, nearest in zip(rows, found.indices, strict=True):
+        np.testing.assert_array_equal(nearest, [k for k in range(1, 22) if k != row][:20])
 
 
 @settings(max_examples=100)
