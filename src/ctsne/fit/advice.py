@@ -160,15 +160,11 @@ def doubt_line(
         called = "label" if name == UNNAMED else name
         words += [] if label is None else [f"of {called} {label_text(label)}"]
     mostly = f"; mostly {' '.join(words)}" if words and len(rows) >= FEWEST_POINTS else ""
-    many = "less than 1 %" if share < 0.005 else _percent(share)
+    many = "less than 1 %" if share < 0.005 else f"{100 * share:.0f} %"
     alone = 0.0 if matched is None else float((matched[rows] < UNMATCHED).mean())
-    lack = f"{_percent(alone)} of them have no counterpart under other labels"
+    lack = f"{100 * alone:.0f} % of them have no counterpart under other labels"
     lack = f"; {lack}" if alone >= LEAST_ALONE else ""
     return f"{many} of the points would have mostly other neighbours in another map{mostly}{lack}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
 
 
 def neighbors_in_map(

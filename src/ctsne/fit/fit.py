@@ -200,7 +200,8 @@ class Fit:
     def _as_trial(self, trial: int) -> Trial:
         """Return the levels of a trial with the mixing of the map made of it."""
         assert self._search is not None
-        return replace(self._search.trials[trial], mixing=self._measured())
+        mixing = measured_mixing(self.layout.embedding, self.settings)
+        return replace(self._search.trials[trial], mixing=mixing)
 
     def _make_again(self, trial: int) -> bool:
         """Make the map of another trial, and return whether it was stopped early."""
@@ -213,10 +214,7 @@ class Fit:
     def measure(self) -> None:
         """Measure the mixing of the map."""
         if self.settings.labels is not None:
-            self.mixing = self._measured()
-
-    def _measured(self) -> Floats:
-        return measured_mixing(self.layout.embedding, self.settings)
+            self.mixing = measured_mixing(self.layout.embedding, self.settings)
 
     def _labels(self) -> Labels:
         assert self.settings.labels is not None

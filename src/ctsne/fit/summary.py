@@ -69,7 +69,7 @@ def fitted_html(model: Any) -> str:
     if share is not None:
         facts.append(("other labels", f"{share.mean():.0%} of a point's weight on average"))
     missed = int(n - np.count_nonzero(diagnostics.reached))
-    reached = f"not reached by {_count(missed, n)}" if missed else "reached by all points"
+    reached = f"not reached by {missed:,} of {n:,} points" if missed else "reached by all points"
     facts += [("perplexity", reached), ("dominated", dominated_text(diagnostics.largest_weight))]
     if hasattr(model, "trust_"):
         doubt = doubt_line(model.trust_, model.labels_, matched=diagnostics.matched)
@@ -100,7 +100,7 @@ def _labels(model: Any) -> list[tuple[str, str]]:
 def dominated_text(largest_weight: NDArray[np.floating]) -> str:
     """Count the points that are dominated by one neighbour."""
     number = int(np.count_nonzero(largest_weight > DOMINATED))
-    points = _count(number, len(largest_weight)) if number else "no points"
+    points = f"{number:,} of {len(largest_weight):,} points" if number else "no points"
     return f"{points} have a neighbour with more than half of their weight"
 
 
@@ -119,7 +119,3 @@ def _setting(model: Any) -> str:
     if model.diagnostics_.alignment != "none":
         words.append(f"align {model.diagnostics_.alignment}")
     return ", ".join([*words, *in_map])
-
-
-def _count(number: int, n: int) -> str:
-    return f"{number:,} of {n:,} points"

@@ -144,16 +144,13 @@ def remove_graph(uns: Any, obsp: Any, key: str) -> None:
 
 def map_fields(key: str) -> dict[str, list[str]]:
     """Return the names of all that a map may have stored, by the part of AnnData that holds it."""
-    from ctsne.affinity.result import (  # imported here: loads the native core
-        KEPT_DIAGNOSTICS,
-        PLACED_DIAGNOSTICS,
-        TRUST,
-    )
+    from ctsne.affinity import result  # imported here: loads the native core
 
     name = map_name(key)
     graph = graph_fields(name)
+    per_cell = (*result.KEPT_DIAGNOSTICS, result.TRUST, *result.PLACED_DIAGNOSTICS)
     return {
-        "obs": [f"{name}_{what}" for what in (*KEPT_DIAGNOSTICS, TRUST, *PLACED_DIAGNOSTICS)],
+        "obs": [f"{name}_{what}" for what in per_cell],
         "obsm": list(map_keys(name)),
         "uns": [name, graph.entry],
         "obsp": [graph.connectivities, graph.distances],

@@ -16,15 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ctsne._core import messages
 from ctsne._core.files import reading, require_room
-from ctsne._core.messages import (
-    CtsneWarning,
-    DominantFeatureWarning,
-    FeaturesWarning,
-    load,
-    quoted,
-    unknown,
-)
+from ctsne._core.messages import CtsneWarning, FeaturesWarning, load, quoted, unknown
 from ctsne.io import dataset as ds
 from ctsne.io.dataset import Dataset, Names, Source, Texts
 from ctsne.io.paths import TEXT_SUFFIXES, suffix_of
@@ -413,7 +407,7 @@ def _doubtful_features(X: Any, features: Texts) -> Iterator[FeaturesWarning]:
         share = f"{100 * variance[first] / variance.sum():.0f} % of the variance of all features"
         what = f"column {features[first]!r:.60} has {share}, so it dominates the map"
         text = f"{what}; choose the features with {how}, or scale the columns"
-        yield DominantFeatureWarning(text)
+        yield messages.DominantFeatureWarning(text)
     whole = (np.mod(X, 1) == 0).all(axis=0)
     counts = [name for name, odd in zip(features, single & whole, strict=True) if odd]
     if counts and 2 * whole.sum() < len(features):

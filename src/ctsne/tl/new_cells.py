@@ -11,14 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ctsne._core.checks import check_choice
 from ctsne._core.messages import quoted, shown, unknown, warn
 from ctsne.estimator import ConditionalTSNE, model_of_map
-from ctsne.io.anndata import (
-    choose_representation,
-    column_names,
-    factored_out,
-    is_anndata,
-    labels_of,
-    map_of,
-)
+from ctsne.io import anndata as ad
 from ctsne.io.dataset import Dataset
 from ctsne.methods import METHODS
 from ctsne.placing.request import in_order, labels_for
@@ -125,7 +118,7 @@ def transform(
     """
     fields.check_adata(adata)
     name = fields.check_target(adata, key_added, copy=copy)
-    if is_anndata(reference):
+    if ad.is_anndata(reference):
         found = _of_adata(reference, basis, n_jobs)
     elif isinstance(reference, ConditionalTSNE):
         found = _of_model(reference)
@@ -162,7 +155,7 @@ def _of_model(model: ConditionalTSNE) -> _Reference:
 
 def _of_adata(adata: Any, basis: str, n_jobs: int | None) -> _Reference:
     """Make a model of a map from the settings stored with it, without fitting again."""
-    positions = map_of(adata, basis)
+    positions = ad.map_of(adata, basis)
     try:
         record = fields.find_stored_record(adata, basis)
         if record is None or record.made_by.endswith("transform"):
@@ -175,7 +168,7 @@ def _of_adata(adata: Any, basis: str, n_jobs: int | None) -> _Reference:
     features = fields.find_stored_features(adata, record)
     labels, numbers = recorded_columns(record)
     period, combine = record.parameters.get("numbers_period"), bool(record.options.get("combine"))
-    column = factored_out(adata, labels, numbers, period=period, combine=combine)
+    column = ad.factored_out(adata, labels, numbers, period=period, combine=combine)
     if column is None and parameters["method"] != "tsne":
         raise ValueError(f"the labels of the map {basis!r} were given as an array; {_SAVE}")
     model = model_of_map({**parameters, "n_jobs": n_jobs}, features.matrix, column, positions)
@@ -219,9 +212,9 @@ def _features(adata: Any, found: _Reference, use_rep: str | None, layer: str | N
     if use_rep == _COMPONENTS and not _same_components(adata, found):
         text = "adata.obsm['X_pca'] has other axes than that of the reference (varm['PCs'] differ)"
         raise ValueError(f"{text}, so the two cannot be compared; {_PROJECT}")
-    chosen = choose_representation(adata, use_rep=use_rep, layer=layer)
+    chosen = ad.choose_representation(adata, use_rep=use_rep, layer=layer)
     if genes is not None and not set(genes) <= set(chosen.features) and layer is None:
-        chosen = choose_representation(adata, use_rep="X")
+        chosen = ad.choose_representation(adata, use_rep="X")
     matrix, n_pcs = chosen.X, found.record.options.get("n_pcs")
     if n_pcs is not None:
         matrix = matrix[:, : int(n_pcs)]
@@ -262,8 +255,8 @@ def _labels(adata: Any, found: _Reference, labels: Any) -> tuple[Any, tuple[str,
         labels = list(known) if known and not absent else None
     if labels is None:
         return None, ()
-    names = tuple(in_order(column_names(adata, labels), known))
-    column = labels_of(adata, list(names) or labels)
+    names = tuple(in_order(ad.column_names(adata, labels), known))
+    column = ad.labels_of(adata, list(names) or labels)
     if isinstance(column, dict):
         column = labels_for(found.model.labels_, list(column.values()))
     return column, names
