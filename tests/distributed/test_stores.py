@@ -92,6 +92,14 @@ def test_missing_chunks_are_refused(layout: int, inline: bool, tmp_path: Path) -
     refused(message, open_collection, da.from_array(DATA.X), None, labels=array[:, 0])
 
 
+@pytest.mark.parametrize("rows", [150, 300])
+def test_empty_shards_are_not_zeros(rows: int, tmp_path: Path) -> None:
+    path = store(tmp_path / "x.zarr", rows=150, shards=(300, DATA.X.shape[1]))
+    chunk_of(path, 1).write_bytes(b"")  # of which Zarr makes zeros if it reads all of it
+    message = f"{chunk_of(path, 1)} is empty or not"
+    refused(message, open_collection, da.from_zarr(path, chunks=(rows, -1)), None)
+
+
 def test_empty_chunks_can_be_written(tmp_path: Path) -> None:
     values = np.where(np.arange(1200)[:, None] < 300, 0, DATA.X)
     refused("is missing", read, da.from_zarr(store(tmp_path / "x.zarr", values)))
@@ -127,13 +135,13 @@ def test_links_and_pipes_are_refused(layout: int, tmp_path: Path) -> None:
     array = da.from_zarr(path)
     chunk.rename(outside)
     chunk.symlink_to(outside)
-    refused(f"{chunk} is not a regular file; links", open_collection, array, None)
+    refused(f"{chunk} is empty or not a regular file; links", open_collection, array, None)
     chunk.unlink()
     os.mkfifo(chunk)
-    refused(f"{chunk} is not a regular file", open_collection, array, None)
+    refused(f"{chunk} is empty or not a regular file", open_collection, array, None)
     chunk.unlink()
     chunk.mkdir()
-    refused(f"{chunk} is not a regular file", open_collection, array, None)
+    refused(f"{chunk} is empty or not a regular file", open_collection, array, None)
 
 
 def test_linked_folders_are_refused(tmp_path: Path) -> None:
@@ -144,7 +152,7 @@ def test_linked_folders_are_refused(tmp_path: Path) -> None:
         chunk_of(path, number).parent.rmdir()
     (path / "c").rmdir()
     (path / "c").symlink_to(outside / "c")
-    message = f"{chunk_of(path, 0)} is not a regular file; links"
+    message = f"{chunk_of(path, 0)} is empty or not a regular file; links"
     refused(message, open_collection, da.from_zarr(path), None)
 
 
@@ -156,9 +164,9 @@ def test_damaged_chunks_are_named(layout: int, tmp_path: Path) -> None:
         array = da.from_zarr(path, chunks=(rows, -1))
         refused(f"{chunk_of(path, 2)} is not a valid chunk", read, array)
     refused(f"{chunk_of(path, 2)} is not a valid chunk", read, array[[700, 5]])
-    for content in (b"", b"x" * 100):
+    for content, what in ((b"", "is empty"), (b"x" * 100, "is not a valid chunk")):
         chunk_of(path, 2).write_bytes(content)
-        refused(f"{chunk_of(path, 2)} is not a valid chunk", read, array)
+        refused(f"{chunk_of(path, 2)} {what}", read, array)
 
 
 def test_placed_points_of_a_store(

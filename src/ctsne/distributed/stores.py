@@ -42,8 +42,8 @@ def _checked(array: Any) -> Any:
         if not file.exists():
             how = 'write it with zarr.config.set({"array.write_empty_chunks": True})'
             raise ValueError(f"{file} is missing; if the chunk is all zeros, {how}")
-        if file.resolve() != file or not file.is_file():
-            raise ValueError(f"{file} is not a regular file; links and pipes are not read")
+        if file.resolve() != file or not file.is_file() or not file.stat().st_size:
+            raise ValueError(f"{file} is empty or not a regular file; links and pipes are not read")
     return checked
 
 
