@@ -12,16 +12,18 @@ import gc
 import os
 import resource
 import sys
+import tempfile
 import threading
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ctsne import ConditionalTSNE
+from ctsne import ConditionalTSNE, load
 
 METHODS = ("joint", "revised", "balanced", "original", "tsne")
 COLUMNS = ("memory (KiB)", "threads", "open files")
@@ -31,11 +33,19 @@ NOISE = {"small": 4.0, "large": 150.0}
 
 
 def small_fit(number: int) -> None:
-    """Fit 250 points: each method, dense and sparse; every tenth fit is refused, or fails."""
+    """Fit 250 points: each method, dense and sparse; two of ten are refused or fail.
+
+    Others are used: new points are placed and taken in, trust is computed, the model is saved and
+    loaded. A third of the fits has several label columns, a third numbers.
+    """
     rng = np.random.default_rng(number)
     X = rng.normal(size=(250, 10))
-    labels = rng.integers(3, size=250)
-    parameters = {"method": METHODS[number % 5], "perplexity": 10, "n_iter": 10}
+    given: dict[str, Any] = {"labels": rng.integers(3, size=250)}
+    if number % 3 == 1:
+        given["labels"] = {"batch": given["labels"], "donor": rng.integers(2, size=250)}
+    if number % 3 == 2:
+        given["numbers"] = {"depth": rng.normal(size=250)}
+    parameters: dict[str, Any] = {"method": METHODS[number % 5], "perplexity": 10, "n_iter": 10}
     kind = number % 10
     if kind == 1:
         X = sp.csr_array(np.where(X > 0, X, 0))
@@ -47,10 +57,24 @@ def small_fit(number: int) -> None:
             "callback_every": 5,
         }
     try:
-        ConditionalTSNE(**parameters, random_state=number).fit(X, labels=labels)
+        model = ConditionalTSNE(**parameters, random_state=number).fit(X, **given)
     except (ValueError, KeyError):
         if kind not in (3, 6):
             raise
+        return
+    use(model, X, given, 2 if kind in (4, 9) else 0)
+
+
+def use(model: ConditionalTSNE, X: Any, given: dict[str, Any], n_iter: int) -> None:
+    """Place points, compute trust, save and load; extend the map if there are iterations for it."""
+    model.transform(X, **given)
+    model.trust()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.ctsne")
+        model.save(path)
+        load(path).transform(X, **given)
+    if n_iter:
+        model.extend(X, **given, n_iter=n_iter)
 
 
 def large_fit(number: int) -> None:
@@ -58,10 +82,15 @@ def large_fit(number: int) -> None:
     rng = np.random.default_rng(number)
     n = 31_000 if number % 10 == 5 else 20_000
     X = rng.normal(size=(n, 20)).astype(np.float32)
-    labels = rng.integers(4, size=n)
+    given: dict[str, Any] = {"labels": rng.integers(4, size=n)}
+    if number % 3 == 1:
+        given["labels"] = {"batch": given["labels"], "donor": rng.integers(2, size=n)}
     method = METHODS[number % 5]
     model = ConditionalTSNE(method=method, n_iter=10, recall=0.9, random_state=number)
-    model.fit(X, labels=labels)
+    model.fit(X, **given)
+    if number % 4 == 0:
+        some = {"labels": given["labels"][:1000]} if number % 3 != 1 else {}
+        use(model, X[:1000], some, 2)
 
 
 def usage() -> tuple[float, int, int]:
