@@ -42,7 +42,9 @@ def work(attacker: ModuleType, folder: Path, seed: int, numbers: range, until: f
     board = Board(folder / "board")
     scratch = folder / "scratch"
     scratch.mkdir()
+    begun = time.monotonic()
     prepare(attacker, scratch)
+    until += time.monotonic() - begun  # the time is for cases
     ok = typed = 0
     with (folder / "findings").open("a", buffering=1) as findings:
         for number in numbers:

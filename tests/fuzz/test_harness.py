@@ -108,6 +108,13 @@ def test_an_attacker_that_cannot_start_is_a_finding(fuzz: Any, tmp_path: Path, e
     assert "no data" in finding["text"]
 
 
+def test_a_slow_start_leaves_all_the_time_for_cases(fuzz: Any, tmp_path: Path) -> None:
+    slow = "import time\nLIMIT = 2.0\ndef start(folder):\n    time.sleep(6)\n"
+    (tmp_path / "slow.py").write_text(f"{slow}def attack(rng, folder):\n    return 'ok'\n")
+    outcome = fuzz("harness").run(tmp_path / "slow.py", seconds=5, seed=0, workers=1, cases=5)
+    assert outcome.ok == 5
+
+
 def test_every_public_function_is_called(fuzz: Any) -> None:
     assert fuzz("functions").public_names() == set(fuzz("calls").CALLS)
 
