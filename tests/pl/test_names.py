@@ -1,4 +1,4 @@
-"""Names on a map and settings beside dots: where their points are, and never over each other."""
+"""Names on a map lie on their points or have a line to one, and settings are beside their dots."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from ctsne import pl
+from ctsne import ConditionalTSNE, pl
 from ctsne.pl.names import spread
 
 
@@ -35,6 +36,77 @@ def assert_apart(boxes: dict[str, Any]) -> None:
     for place, (name, box) in enumerate(found):
         for other, against in found[place + 1 :]:
             assert not box.overlaps(against), (name, other)
+
+
+def misplaced(ax: plt.Axes, positions: Any, labels: np.ndarray) -> set[str]:
+    """The names that lie on points of others, without a line that ends on a point of theirs."""
+    boxes, points = names_on(ax), ax.transData.transform(positions)
+    wrong = set(boxes)
+    (artist,) = ax.artists
+    for text, line in zip(artist.texts, artist.lines, strict=True):
+        name = text.get_text()
+        if line.get_visible() and name in boxes:
+            end = line.get_xydata()[0]
+            away = np.linalg.norm(points - end, axis=1)
+            if away.min() < 0.01 and labels[away.argmin()] == name:
+                wrong.remove(name)
+        elif name in boxes:
+            (x0, y0), (x1, y1) = boxes[name].get_points()
+            inside = (points >= (x0, y0)).all(axis=1) & (points <= (x1, y1)).all(axis=1)
+            if inside.any() and (labels[inside] == name).mean() > 0.5:
+                wrong.remove(name)
+    return wrong
+
+
+@pytest.mark.parametrize("place", ["on data", "both"])
+@pytest.mark.parametrize("scale", [0.05, 0.3, 1.0])
+def test_a_name_lies_on_its_points_or_has_a_line_to_one(scale: float, place: str) -> None:
+    positions, labels = groups(25, scale=scale)
+    ax = pl.embedding(positions, labels, legend_loc=place)
+    assert not misplaced(ax, positions, labels) and len(names_on(ax)) > 12
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("pancreas3", "known"), ("pancreas3", "hidden"), ("isolet", "known"), ("isolet", "hidden")],
+)
+def test_names_on_maps_of_real_data(name: str, column: str, real_data: Any) -> None:
+    data = real_data(name)
+    model = ConditionalTSNE(method="tsne", n_iter=400, random_state=0)
+    positions, labels = model.fit_transform(data.X), getattr(data, column)
+    ax = pl.embedding(positions, labels, legend_loc="on data")
+    assert not misplaced(ax, positions, labels)
+    assert len(names_on(ax)) > 0.7 * len(set(labels))
+
+
+def test_labels_all_over_a_mixed_cloud_have_lines_to_where_they_are_dense() -> None:
+    rng = np.random.default_rng(0)
+    positions = rng.normal(size=(3000, 2))
+    labels = np.array(["a", "b", "c"])[rng.integers(3, size=3000)]
+    corner = np.linalg.norm(positions - [1.0, 1.0], axis=1) < 0.4
+    labels[corner & (rng.random(3000) < 0.6)] = "c"
+    ax = pl.embedding(positions, labels, legend_loc="on data")
+    assert set(names_on(ax)) == {"a", "b", "c"} and not misplaced(ax, positions, labels)
+    (artist,) = ax.artists
+    lines = {text.get_text(): line for text, line in zip(artist.texts, artist.lines, strict=True)}
+    assert isinstance(lines["a"], Line2D) and lines["a"].get_visible()
+    # The one that is dense somewhere is named there, with or without a line.
+    ax.figure.canvas.draw()
+    box = names_on(ax)["c"]
+    end = lines["c"].get_xydata()[0] if lines["c"].get_visible() else box.get_points().mean(axis=0)
+    assert np.linalg.norm(ax.transData.inverted().transform(end) - [1.0, 1.0]) < 0.5
+
+
+def test_lines_avoid_other_names_where_they_can() -> None:
+    positions, labels = groups(60, scale=0.02)
+    ax = pl.embedding(positions, labels, legend_loc="on data")
+    boxes, crossed = names_on(ax), 0
+    (artist,) = ax.artists
+    lined = [line.get_xydata() for line in artist.lines if line.get_visible()]
+    for end, edge in lined:
+        way = end + np.linspace(0, 0.95, 50)[:, None] * (edge - end)
+        crossed += sum(any(box.contains(*point) for point in way) for box in boxes.values())
+    assert len(lined) > 10 and crossed <= len(lined) / 10
 
 
 @pytest.mark.parametrize("n_labels", [5, 27, 60])

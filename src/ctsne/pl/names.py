@@ -1,9 +1,9 @@
-"""Names of labels on a map, moved apart where they would overlap."""
+"""Names of labels on a map: on their own points, or with a line that ends on one of them."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,50 +18,73 @@ if TYPE_CHECKING:
 
 # The largest labels are named; points of each that its place is chosen from.
 _MOST_NAMES, _SAMPLE = 100, 300
-# The share of a label's points within its radius; the number of points from which the typical
-# distance is estimated; and the share of it within which half of a compact label's points lie.
-_MOST_POINTS, _ALL, _TOGETHER = 0.8, 2000, 0.7
+# Neighbours among these that tell how dense a label is; a place is typical of a label if its share
+# is at least this part of its largest share.
+_AROUND, _TYPICAL = 16, 0.9
+# The number of points from which the typical distance is estimated, and the share of it within
+# which half of a compact label's points lie.
+_ALL, _TOGETHER = 2000, 0.7
 # Points (1/72 inch): width of the outline on each side of a letter, and space between names.
 _OUTLINE, _SPACE = 1.2, 0.5
-# A name is not moved farther than this share of the map, and has a line to its place if more than
-# this many of its heights are between them.
-_FARTHEST, _LINED = 0.3, 0.5
-# Maximum shift, in heights of the text: of names that the legend lists too, and of the settings
-# beside dots.
-_NEAR, _BESIDE = 1.6, 2.2
-# Points (1/72 inch) across a dot; groups of points whose radius is less than this many heights of
-# their name are not covered by names.
-_DOT, _SMALL = 7.0, 1.0
+# A name lies on its own points if at least this share of the points below it are of its label, and
+# at least this many points and this part of the label, but no larger part, which would be hidden.
+_OWN, _FEWEST, _SEEN, _HIDDEN = 0.7, 3, 0.03, 0.3
+# Heights of the text that a name is moved at most to save a line, to cover empty space only, to
+# keep a line off another name, and to leave a whole label visible.
+_LINED, _FILLED, _CROSSED, _COVERED = 2.0, 5.0, 5.0, 30.0
+# Share of the map that a name may be moved, shortest line and, in heights of the text, the farthest
+# place of names that the legend lists too, and of the settings beside dots.
+_FARTHEST, _SHORTEST, _NEAR, _BESIDE = 0.3, 0.35, 5.0, 2.2
+# Points (1/72 inch) across a dot; points of a line that are compared with names; cells per height
+# of a text in which points are counted.
+_DOT, _STEPS, _CELLS = 7.0, 12, 8
 
 _Array = NDArray[np.float64]
+# Costs of places for a box, by its number, given the boxes placed before: infinite where it must
+# not lie.
+_Cost = Callable[[int, _Array, _Array], _Array]
 
 
 class Place(NamedTuple):
     """Where the points of each label are, in units of the map."""
 
-    middle: _Array  # of shape (labels, 2): the point with the smallest mean distance to its others
-    radius: _Array  # of shape (labels,): the distance within which most of its points are
+    middle: _Array  # of shape (labels, 2): the point of each label in its midst, where it is dense
     compact: NDArray[np.bool_]  # of shape (labels,): whether it lies together, and not all over
+    points: NDArray[np.floating]  # all of them
+    codes: NDArray[np.integer]  # their labels, -1 if missing
+    typical: NDArray[np.int64]  # some points where their label is as dense as anywhere
 
 
 def places_of(labels: Column, points: NDArray[np.floating]) -> Place:
     """Find where the points of each of the largest labels are."""
+    from scipy.spatial import cKDTree
+
     rows, codes = _sample(labels)
-    middle, radius = np.full((labels.n_labels, 2), np.nan), np.zeros(labels.n_labels)
-    compact = np.zeros(labels.n_labels, bool)
+    every, n_labels = np.asarray(points[rows], np.float64), labels.n_labels
+    middle, compact = np.full((n_labels, 2), np.nan), np.zeros(n_labels, bool)
+    typical = np.zeros(len(rows), bool)
+    if not len(rows):
+        return Place(middle, compact, points, labels.codes, rows)
+    # A sampled point stands for several.
+    weights = (labels.counts / np.maximum(np.bincount(codes, minlength=n_labels), 1))[codes]
+    near = cKDTree(every).query(every, min(_AROUND, len(rows)))[1].reshape(len(rows), -1)
+    share = np.where(codes[near] == codes[:, None], weights[near], 0).sum(axis=1)
+    share /= weights[near].sum(axis=1)
     labelled = np.flatnonzero(labels.codes >= 0)
     some = np.random.default_rng(0).choice(len(labelled), min(_ALL, len(labelled)), replace=False)
-    every = np.asarray(points[labelled[some]], np.float64)
-    ends = np.searchsorted(codes, np.arange(labels.n_labels + 1))
+    usual_points = np.asarray(points[labelled[some]], np.float64)
+    ends = np.searchsorted(codes, np.arange(n_labels + 1))
     for code in _largest(labels):
-        own = np.asarray(points[rows[ends[code] : ends[code + 1]]], np.float64)
+        mine = slice(ends[code], ends[code + 1])
+        own = every[mine]
         apart = np.linalg.norm(own[:, None] - own, axis=2)
-        best = apart.mean(axis=0).argmin()
-        middle[code], radius[code] = own[best], np.quantile(apart[best], _MOST_POINTS)
+        far = apart.mean(axis=0)
         # Its own points must be nearer to its middle than points in general.
-        usual = np.median(np.linalg.norm(every - middle[code], axis=1))
-        compact[code] = np.median(apart[best]) < _TOGETHER * usual
-    return Place(middle, radius, compact)
+        usual = np.median(np.linalg.norm(usual_points - own[far.argmin()], axis=1))
+        compact[code] = np.median(apart[far.argmin()]) < _TOGETHER * usual
+        typical[mine] = share[mine] >= _TYPICAL * share[mine].max()
+        middle[code] = own[np.where(typical[mine], far, np.inf).argmin()]
+    return Place(middle, compact, points, labels.codes, rows[typical])
 
 
 def _sample(labels: Column) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -82,15 +105,15 @@ def _largest(labels: Column) -> NDArray[np.int64]:
 
 def add_names(ax: Axes, labels: Column, places: Place, *, only: bool = False) -> None:
     """Write each label where its points are; names that find no room are left out."""
-    # If labels are named ``only`` here, they may be moved far, with a line to their place; else
-    # those that lie all over the map are left out too.
+    # If labels are named ``only`` here, they may be moved far; else those that lie all over the map
+    # are left out too.
     order = _largest(labels)
     order = order[places.compact[order] | only]
     if len(order):
         texts = [shown_text(labels.names[code]) for code in order]
+        ways = functools.partial(_among_points, places=places, order=order)
         away = np.inf if only else _NEAR
-        radii, make = places.radius[order], _artist_class()
-        ax.add_artist(make(ax, texts, places.middle[order], away=away, radii=radii))
+        ax.add_artist(_artist_class()(ax, texts, places.middle[order], ways, away=away))
 
 
 def add_notes(ax: Axes, lines: Iterable[tuple[Sequence[str], _Array, str]]) -> None:
@@ -103,8 +126,104 @@ def add_notes(ax: Axes, lines: Iterable[tuple[Sequence[str], _Array, str]]) -> N
                 entries.append((ends.get(dot, dot % 2), text, place, color))
     if entries:
         _, texts, anchors, inks = zip(*sorted(entries, key=lambda entry: entry[0]), strict=True)
-        make = _artist_class()
-        ax.add_artist(make(ax, list(texts), np.array(anchors), away=_BESIDE, colors=inks))
+        make, where = _artist_class(), np.array(anchors)
+        ax.add_artist(make(ax, list(texts), where, _beside_dots, away=_BESIDE, colors=inks))
+
+
+class _Drawn(NamedTuple):
+    """A map as it is drawn, in pixels."""
+
+    ax: Axes
+    anchors: _Array
+    sizes: _Array  # of the texts with margins
+    margin: float  # on both sides together
+    frame: _Array  # two corners
+    farthest: float
+
+
+# The centres of texts, which of them have room, and the ends of their lines, NaN without one.
+_Arranged = tuple[_Array, NDArray[np.bool_], _Array]
+
+
+def _beside_dots(drawn: _Drawn) -> _Arranged:
+    """Place texts beside dots: none covers a dot, and each is nearest to its own."""
+    dot = _DOT * scale_of(drawn.ax) * drawn.ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
+    dots, sizes = (
+        np.column_stack([drawn.anchors, np.full((len(drawn.anchors), 2), dot)]),
+        drawn.sizes,
+    )
+
+    def cost(box: int, places: _Array, _: _Array) -> _Array:
+        away = _gaps(places, sizes[box], dots[:, :2])
+        return np.where(away[:, box] <= away.min(axis=1) + 1e-6, 0, np.inf)
+
+    above = drawn.anchors + np.column_stack([0 * sizes[:, 1], (dot + sizes[:, 1]) / 2])
+    centres, kept = spread(
+        above, sizes, drawn.frame, cost=cost, taken=dots, farthest=drawn.farthest
+    )
+    return centres, kept, np.full_like(centres, np.nan)
+
+
+def _among_points(drawn: _Drawn, places: Place, order: NDArray[np.int64]) -> _Arranged:
+    """Place names on their own points, or over empty space with a line to one of them."""
+    codes, sizes, low = places.codes, drawn.sizes, drawn.frame[0]
+    points = drawn.ax.transData.transform(places.points)
+    height = float(sizes[:, 1].min())
+    cell = height / _CELLS
+    shape = np.ceil((drawn.frame[1] - low) / cell).astype(int)[::-1] + 1
+    of_point = ((points - low) / cell).astype(int)[:, ::-1].clip(0, shape - 1)
+    cells = np.ravel_multi_index(tuple(of_point.T), tuple(shape))
+
+    def sums(cells: NDArray[np.integer], weights: _Array | None = None) -> _Array:
+        """Return the weights, by default 1, to the left of and below each corner of a cell."""
+        grid = np.bincount(cells, weights, minlength=shape.prod()).reshape(shape)
+        return np.pad(grid.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0))).astype(np.float64)
+
+    def below(sums: _Array, places: _Array, size: _Array) -> _Array:
+        """Return the weights below boxes at some places."""
+        (x0, y0), (x1, y1) = (
+            (((places + side * size / 2 - low) / cell).round().astype(int)).clip(0, shape[::-1]).T
+            for side in (-1, 1)
+        )
+        return np.asarray(sums[y1, x1] - sums[y0, x1] - sums[y1, x0] + sums[y0, x0])
+
+    known = codes >= 0
+    of_label = np.bincount(codes[known])
+    every, parts = sums(cells[known]), sums(cells[known], 1 / of_label[codes[known]])
+    filled = sums(np.unique(cells))
+    of_end = codes[places.typical]
+    ends = [points[places.typical[of_end == code]] for code in order]
+
+    def on_own(box: int, where: _Array) -> tuple[NDArray[np.bool_], _Array]:
+        """Tell where a name lies on its points, and which part of other labels it would hide."""
+        code, size, own = order[box], sizes[box], sums(cells[codes == order[box]])
+        covered = below(own, where, size)
+        others = below(every, where, size) - covered
+        # Of its own points only those safely inside count, because edges are rounded to cells.
+        surely = below(own, where, size - drawn.margin - 2 * cell)
+        good = (surely >= _FEWEST) & (surely >= _OWN * (surely + others))
+        part = covered / of_label[code]
+        good &= (part >= _SEEN) & (part <= _HIDDEN)
+        return good, below(parts, where, size) - part
+
+    def cost(box: int, where: _Array, placed: _Array) -> _Array:
+        good, others = on_own(box, where)
+        size, gaps = sizes[box], _gaps(where, sizes[box], ends[box])
+        gap, end = gaps.min(axis=1) / height, ends[box][gaps.argmin(axis=1)]
+        full = below(filled, where, size) / (size.prod() / cell**2)
+        on_way = (where + share * (end - where) for share in np.linspace(0, 1, _STEPS))
+        crossed = np.any([~_apart(point, np.zeros(2), placed) for point in on_way], axis=0)
+        lined = _LINED + gap + _FILLED * full + _CROSSED * crossed
+        lined[gap < _SHORTEST] = np.inf
+        moved = np.linalg.norm(where - drawn.anchors[box], axis=1) / height / 2
+        return np.asarray(np.where(good, moved, lined) + _COVERED * others)
+
+    centres, kept = spread(drawn.anchors, sizes, drawn.frame, cost=cost, farthest=drawn.farthest)
+    found = np.full_like(centres, np.nan)
+    for box in np.flatnonzero(kept).tolist():
+        if not on_own(box, centres[[box]])[0][0]:
+            found[box] = ends[box][_gaps(centres[[box]], sizes[box], ends[box])[0].argmin()]
+    return centres, kept, found
 
 
 def spread(
@@ -112,16 +231,14 @@ def spread(
     sizes: _Array,
     frame: _Array,
     *,
-    dots: _Array | None = None,
-    avoided: _Array | None = None,
+    cost: _Cost | None = None,
+    taken: _Array | None = None,
     farthest: float = np.inf,
 ) -> tuple[_Array, NDArray[np.bool_]]:
     """Place boxes near their anchors without overlaps; return their centres and which have room."""
-    # The most important box comes first and takes the free place nearest to its anchor. ``frame``
-    # holds two corners. No box covers ``dots`` (rows of centre and size), and each is nearest to
-    # its own; what is ``avoided`` is covered only where there is no other place.
-    placed = np.empty((0, 4)) if dots is None else dots
-    soft = np.empty((0, 4)) if avoided is None else avoided
+    # The most important box comes first and takes the free place of least ``cost``, by default the
+    # nearest to its anchor. ``frame`` holds two corners, ``taken`` rows of centre and size.
+    placed = np.empty((0, 4)) if taken is None else taken
     step = sizes[:, 1].min() / 2
     reach = min(farthest, _FARTHEST * float((frame[1] - frame[0]).max()))
     offsets = _rings(step, reach)
@@ -132,18 +249,20 @@ def spread(
             continue
         # Near an edge, the first place is the nearest inside.
         places = anchor.clip(low, high) + offsets
-        inside = ((places >= low) & (places <= high)).all(axis=1)
-        free = inside & _apart(places, size, placed)
-        if dots is not None:
-            gaps = np.maximum(np.abs(places[:, None] - dots[:, :2]) - size / 2, 0)
-            away = np.linalg.norm(gaps, axis=2)
-            free &= away[:, box] <= away.min(axis=1) + 1e-6
-        best = free & _apart(places, size, soft)
-        if free.any():
-            centres[box] = places[(best if best.any() else free).argmax()]
-            kept[box] = True
+        free = ((places >= low) & (places <= high)).all(axis=1) & _apart(places, size, placed)
+        costs = np.zeros(len(places)) if cost is None else cost(box, places, placed)
+        costs = np.where(free, costs, np.inf)
+        best = costs.argmin()
+        if np.isfinite(costs[best]):
+            centres[box], kept[box] = places[best], True
             placed = np.concatenate([placed, [[*centres[box], *size]]])
     return centres, kept
+
+
+def _gaps(places: _Array, size: _Array, points: _Array) -> _Array:
+    """Return the distances between boxes of one size at some places and points."""
+    away = np.maximum(np.abs(places[:, None] - points) - size / 2, 0)
+    return np.asarray(np.linalg.norm(away, axis=2))
 
 
 def _apart(places: _Array, size: _Array, others: _Array) -> NDArray[np.bool_]:
@@ -171,16 +290,14 @@ def _artist_class() -> Any:
             ax: Axes,
             texts: list[str],
             places: _Array,
+            arrange: Callable[[_Drawn], _Arranged],
             *,
             away: float,
             colors: Sequence[str] | None = None,
-            radii: _Array | None = None,
         ) -> None:
             """Write texts near places, at most ``away`` times their height from them."""
-            # Groups of points with ``radii``, in units of the data, are not covered if they are
-            # small; without radii, all places are single dots.
             super().__init__()
-            self.places, self.radii, self.away = places, radii, away
+            self.places, self.arrange, self.away = places, arrange, away
             self.set(zorder=5, in_layout=False)
             scale = scale_of(ax)
             look = {"fontsize": figures.SMALL_SIZE * scale, "ha": "center", "va": "center"}
@@ -196,14 +313,18 @@ def _artist_class() -> Any:
             self.outlines = [make(**text_properties(text), **look) for text in texts]
             for text in self.outlines:
                 text.set_path_effects([outline])
-            self.line = load("lines").Line2D([], [], color=figures.GREY, linewidth=0.8 * scale)
+            self.lines = [
+                load("lines").Line2D([], [], color=figures.GREY, linewidth=0.8 * scale)
+                for _ in texts
+            ]
             line_outline = load("patheffects").withStroke(linewidth=2 * scale, foreground="white")
-            self.line.set_path_effects([line_outline])
-            for child in (*self.texts, *self.outlines, self.line):
+            for child in (*self.texts, *self.outlines, *self.lines):
                 child.set_figure(ax.get_figure(root=False))
+            for line in self.lines:
+                line.set_path_effects([line_outline])
 
         def get_children(self) -> list[Any]:
-            return self.texts
+            return [*self.texts, *self.lines]
 
         def draw(self, renderer: Any) -> None:
             if not self.get_visible():
@@ -214,32 +335,21 @@ def _artist_class() -> Any:
             boxes = [text.get_window_extent(renderer) for text in self.texts]
             pixel = scale_of(self.axes) * self.axes.get_figure(root=True).dpi / 72
             sizes = np.array([(box.width, box.height) for box in boxes])
-            sizes += 2 * (_OUTLINE + _SPACE) * pixel
-            frame = self.axes.bbox.get_points()
-            if self.radii is None:
-                radius = np.full(len(places), _DOT / 2 * pixel)
-            else:
-                side = np.ptp(self.axes.get_xlim())
-                radius = self.radii * (self.axes.bbox.width / side)
-            small = radius < _SMALL * sizes[:, 1]
-            groups = np.column_stack([places, 2 * radius, 2 * radius])[small]
-            above = np.column_stack([np.zeros(len(places)), radius + sizes[:, 1] / 2])
-            starts = places + np.where(small[:, None], above, 0)
+            margin = 2 * (_OUTLINE + _SPACE) * pixel
+            sizes += margin
             farthest = self.away * float(sizes[:, 1].min())
-            kind = "dots" if self.radii is None else "avoided"
-            centres, kept = spread(starts, sizes, frame, farthest=farthest, **{kind: groups})
-            for text in np.flatnonzero(kept) if self.radii is not None else ():
-                way, box = places[text] - centres[text], sizes[text]
-                # From the edge of the text, where the way to its place leaves it.
-                edge = centres[text] + way * min(1, *(box / 2 / np.maximum(abs(way), 1)))
-                length = np.linalg.norm(places[text] - edge)
-                if length - radius[text] > _LINED * box[1]:
-                    # It ends between the edge and the middle of the points, to cover few of them.
-                    end = places[text] + (edge - places[text]) * (radius[text] / 2 / length)
-                    self.line.set_data(*np.transpose([end, edge]))
-                    self.line.draw(renderer)
-            for drawn in (self.outlines, self.texts):
-                for text, (x, y), room in zip(drawn, centres, kept, strict=True):
+            frame = self.axes.bbox.get_points()
+            drawn = _Drawn(self.axes, places, sizes, margin, frame, farthest)
+            centres, kept, ends = self.arrange(drawn)
+            for line, centre, size, end in zip(self.lines, centres, sizes, ends, strict=True):
+                way = end - centre
+                # From the edge of the text, where the way to the end leaves it.
+                edge = centre + way * min(1, *(size / 2 / np.maximum(abs(way), 1)))
+                line.set_data(*np.transpose([end, edge]))
+                line.set_visible(bool(np.isfinite(end).all()))
+                line.draw(renderer)
+            for texts in (self.outlines, self.texts):
+                for text, (x, y), room in zip(texts, centres, kept, strict=True):
                     text.set(x=x, y=y, visible=bool(room))
                     text.draw(renderer)
 
