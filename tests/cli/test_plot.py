@@ -141,6 +141,51 @@ def test_the_width_for_print(width: str, mm: float, made: str, run: Run) -> None
     assert b"/CIDFontType2" in Path("map.pdf").read_bytes()
 
 
+def test_titles_legends_dots_and_pixels(
+    made: str, run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import matplotlib.image
+
+    kept: list[Any] = []
+    save = plot.save_picture
+
+    def keep(figure: Any, *arguments: Any, **options: Any) -> None:
+        kept.append([figure, [ax.get_legend() is not None for ax in figure.axes]])
+        save(figure, *arguments, **options)
+
+    monkeypatch.setattr(plot, "save_picture", keep)
+    look = "--title 'By batch' 'By type' --legend map --size 9 --dpi 100"
+    content = run_json(f"plot map.csv --color batch type -o map.png {look}")
+    assert content["settings"]["title"] == ["By batch", "By type"]
+    figure, legends = kept.pop()
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["By batch", "By type"]
+    assert legends == [False, False] and all(ax.artists for ax in figure.axes)
+    assert figure.axes[0].collections[0].get_sizes().tolist() == [9]
+    small = matplotlib.image.imread("map.png").shape[1]
+    assert b"--dpi 100" in Path("map.png").read_bytes()
+    run(f"plot map.csv --color batch type -o map.png {look} --dpi 300")
+    assert matplotlib.image.imread("map.png").shape[1] == pytest.approx(3 * small, abs=6)
+    run("plot map.csv --color batch -o map.png --legend none")
+    assert kept.pop()[1] == [False]
+    run("plot map.csv --color batch -o map.png --legend both")
+    assert kept.pop()[1] == [True]
+
+
+def test_one_number_has_a_named_colour_bar(made: str, run: Run) -> None:
+    run("plot map.csv --color ctsne_perplexity -o map.svg")
+    text = Path("map.svg").read_text()
+    assert text.count(">ctsne_perplexity</text>") == 2  # title and colour bar
+
+
+def test_wrong_looks(made: str, fail: Run) -> None:
+    told = fail("plot map.csv --color batch type --title one -o a.png")
+    assert "title must hold one text per panel, 2, got 1" in told
+    assert "size must be" in fail("plot map.csv -o a.png --size 0")
+    assert "from 30 to 2400" in fail("plot map.csv -o a.png --dpi 3", code=2)
+    assert "did you mean margin?" in fail("plot map.csv -o a.png --legend margn", code=2)
+    assert not Path("a.png").exists()
+
+
 def test_a_wrong_width(made: str, fail: Run) -> None:
     told = fail("plot map.csv -o a.png --width dubble", code=2)
     assert "must be one of single, double, or a number in mm" in told and "double?" in told

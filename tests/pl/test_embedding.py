@@ -123,10 +123,41 @@ def test_legend_names_two_columns() -> None:
         (table["batch"], None),
         (table["batch"], table["batch"]),
         (table["batch"], unnamed),
-        (table["depth"], table["batch"]),
-        (list("abab"), table["batch"]),
     ):
-        assert "batch" not in legend_of(pl.embedding(positions, color, shape=shape))
+        ax = pl.embedding(positions, color, shape=shape)
+        assert "batch" not in legend_of(ax)
+        assert (ax.get_title(loc="left") == "batch") == (shape is not table["batch"])
+    for color in (table["depth"], list("abab")):
+        assert "batch" in legend_of(pl.embedding(positions, color, shape=table["batch"]))
+
+
+def test_a_picture_says_which_column_it_shows() -> None:
+    positions = made_up(4)
+    batch = pd.Series(list("abab"), name="batch $1$")
+    ax = pl.embedding(positions, batch)
+    assert ax.get_title(loc="left") == "batch $1$" and legend_of(ax) == ["a", "b"]
+    ax = pl.embedding(positions, batch, title="A title")
+    assert ax.get_title(loc="left") == "A title" and legend_of(ax) == ["batch $1$", "a", "b"]
+    own = pl.embedding(positions, batch, ax=plt.figure().subplots())
+    assert own.get_title(loc="left") == "" and legend_of(own) == ["batch $1$", "a", "b"]
+    assert pl.embedding(positions, list("abab")).get_title(loc="left") == ""
+    first, second = pl.embedding(positions, {"x": [0.5] * 4, "y": list("abab")}, title=["1", "2"])
+    assert [first.get_title(loc="left"), second.get_title(loc="left")] == ["1", "2"]
+    assert first.child_axes[0].get_ylabel() == "x" and legend_of(second) == ["y", "a", "b"]
+    with pytest.raises(ValueError, match="title must hold one text per panel, 1, got 2"):
+        pl.embedding(positions, batch, title=["1", "2"])
+
+
+def test_a_colour_bar_has_the_name_of_its_column() -> None:
+    name = "a long name of a column of numbers"
+    for width in (None, "single"):
+        ax = pl.embedding(made_up(4), {name: [0.5, 1.0, 2.0, 3.0]}, width=width)
+        (bar,) = ax.child_axes
+        assert bar.get_ylabel().replace("\n", " ") == name
+        ax.figure.canvas.draw()
+        box, figure = bar.yaxis.label.get_window_extent(), ax.figure.bbox
+        assert box.x1 <= figure.x1 and box.height <= ax.get_window_extent().height
+    assert pl.embedding(made_up(2), [0.5, 1.0]).child_axes[0].get_ylabel() == ""
 
 
 def test_floats_have_a_colour_bar() -> None:

@@ -78,8 +78,10 @@ def test_several_columns_have_a_panel_and_a_legend_each() -> None:
     assert [len(ax.get_legend().get_texts()) for ax in axes[:2]] == [2, 30]
     assert axes[2].get_legend() is None and len(axes[2].child_axes) == 1
     assert np.ptp([ax.get_window_extent().width for ax in axes]) < 1
-    with pytest.raises(ValueError, match="leave out ax and title"):
+    with pytest.raises(ValueError, match="title must hold one text per panel, 2, got 1"):
         pl.embedding(POSITIONS, {"batch": BATCH, "type": LABELS}, title="both")
+    with pytest.raises(ValueError, match="leave out ax"):
+        pl.embedding(POSITIONS, {"batch": BATCH, "type": LABELS}, ax=axes[0])
 
 
 def test_the_scale_of_print_is_that_of_one_figure_only() -> None:

@@ -49,6 +49,7 @@ number = _reader(float, "a number", math.isfinite)
 whole = _reader(int, "a whole number", lambda _: True)
 seed = _reader(int, f"a whole number from 0 to {2**32 - 1}", lambda x: 0 <= x < 2**32)
 npy = _reader(str, "a .npy file", lambda text: text.endswith(".npy"))
+dots_per_inch = _reader(int, "a whole number from 30 to 2400", lambda x: 30 <= x <= 2400)
 jobs = _reader(int, "a number of threads from 1 up, or -1 for all", lambda x: x == -1 or x > 0)
 
 

@@ -19,6 +19,7 @@ from ctsne.cli.options import (
     add_key,
     add_messages,
     add_palette,
+    dots_per_inch,
     number,
     one_of,
     option,
@@ -29,7 +30,15 @@ from ctsne.labels import combine_columns
 USAGE = "MAP -o FILE [options]"
 HELP = "draw a map"
 # Dots per inch of pictures, and of the points in those made of lines and texts.
-_DPI = 300
+DPI = 300
+# Where labels are named, as typed and as pl.embedding calls it.
+LEGENDS = {
+    "auto": "auto",
+    "margin": "right margin",
+    "map": "on data",
+    "both": "both",
+    "none": None,
+}
 
 
 def add_options(parser: Parser, main: Any) -> None:
@@ -44,6 +53,14 @@ def add_options(parser: Parser, main: Any) -> None:
     width = one_of("single", "double", read=number, or_="a number in mm")
     option(main, "--width WIDTH", f"{text}points", read=width)
     add_palette(main)
+    option(main, "--title TEXT...", "one title per panel (default: the names of the columns)")
+    text = "where labels are named: margin, map, both or none; auto adds names on the map to the "
+    legend = one_of(*LEGENDS)
+    option(main, "--legend PLACE", f"{text}margin for more than 20", read=legend, default="auto")
+    text = "area of a dot in square points; larger values cover more (default: by the number of "
+    option(main, "--size AREA", f"{text}points; above 100,000 they are shaded)", read=number)
+    text = "pixels per inch; larger values make larger, sharper pictures"
+    option(main, "--dpi N", text, read=dots_per_inch, default=DPI)
     add_key(main)
     add_messages(parser)
 
@@ -59,8 +76,10 @@ def run(options: Namespace, console: Console) -> None:
     use_agg()
     figure = _figure(source, options, console)
     settings = {**settings_of(options), "color": options.color, "palette": options.palette}
+    settings["title"] = options.title
     command = spell_command(["plot", options.input], {**settings, "output": options.output})
-    save_picture(figure, target, command, fixed=options.width is not None)
+    fixed = options.width is not None
+    save_picture(figure, target, command, fixed=fixed, dpi=options.dpi)
     content = {"command": "plot", "output": options.output, "settings": settings}
     console.result(f"picture: {options.output}", content)
 
@@ -88,7 +107,9 @@ def _figure(source: Path, options: Namespace, console: Console) -> Any:
     chosen = {name: _pick(columns, name, source) for name in colors}
     shown = with_colors(chosen, options.palette)
     shape = _pick(columns, options.shape, source)
-    return draw_map(made.embedding, shown, shape=shape, width=options.width)
+    shape = None if shape is None else {options.shape: shape}
+    look = {"title": options.title, "legend_loc": LEGENDS[options.legend], "size": options.size}
+    return draw_map(made.embedding, shown, shape=shape, width=options.width, **look)
 
 
 def _pick(columns: Mapping[str, Any], name: str | None, source: Path) -> Any:
@@ -98,21 +119,18 @@ def _pick(columns: Mapping[str, Any], name: str | None, source: Path) -> Any:
     return None if name is None else columns[name]
 
 
-def draw_map(
-    embedding: Any, columns: Mapping[str, Any], *, shape: Any = None, width: Any = None
-) -> Any:
+def draw_map(embedding: Any, columns: Mapping[str, Any], **look: Any) -> Any:
     """Draw a map once for each column to colour it by, or once in one colour."""
     from ctsne import pl
 
     use_agg()
-    plane = embedding[:, :2]
-    if len(columns) > 1:
-        return pl.embedding(plane, columns, shape=shape, width=width)[0].figure
-    name, values = next(iter(columns.items()), (None, None))
-    return pl.embedding(plane, values, shape=shape, title=name, width=width).figure
+    axes = pl.embedding(embedding[:, :2], dict(columns) or None, **look)
+    return axes[0].figure if len(columns) > 1 else axes.figure
 
 
-def save_picture(figure: Any, path: Path, command: str, *, fixed: bool = False) -> None:
+def save_picture(
+    figure: Any, path: Path, command: str, *, fixed: bool = False, dpi: int = DPI
+) -> None:
     """Write a figure, whole or not at all, with its command as metadata; cut it unless fixed."""
     # Texts stay texts, so that they can be edited and searched.
     import matplotlib
@@ -130,7 +148,7 @@ def save_picture(figure: Any, path: Path, command: str, *, fixed: bool = False) 
     with matplotlib.rc_context(
         {"svg.hashsalt": "ctsne", "svg.fonttype": "none", "pdf.fonttype": 42}
     ):
-        figure.savefig(content, format=kind, dpi=_DPI, bbox_inches=box, metadata=metadata)
+        figure.savefig(content, format=kind, dpi=dpi, bbox_inches=box, metadata=metadata)
     pyplot.close(figure)
     write_file(path, content.getbuffer())
 

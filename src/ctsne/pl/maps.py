@@ -48,7 +48,7 @@ def embedding(
     reference: object = None,
     basis: str = "ctsne",
     palette: Any = None,
-    title: str | None = None,
+    title: str | Sequence[str] | None = None,
     legend_loc: str | None = "auto",
     trust: object = None,
     size: float | None = None,
@@ -83,7 +83,9 @@ def embedding(
         By default that of :func:`ctsne.pl.palette`; an AnnData object keeps it in ``uns``, where
         scanpy looks for it. A list gives colours in the order of the labels, a str names a colour
         map of matplotlib, as in scanpy.
-    title : str, optional
+    title : str or list of str, optional
+        By default the name of the column, if it has one and the figure is new. Several columns take
+        a title each. Names that the title does not say head the legend.
     legend_loc : {"auto", "right margin", "on data", "both"} or None, default="auto"
         Where labels are named: next to the map, on the map where their points are, or not at all
         with None. ``"auto"`` takes the margin, and both for more than 20 labels. Names on the map
@@ -115,7 +117,7 @@ def embedding(
         check_choice(legend_loc, "legend_loc", _PLACES)
     wide = figures.check_width(width, ax)
     several = isinstance(color, Mapping) and len(color) > 1
-    columns: dict[Any, Any] = dict(color) if several else {None: color}  # type: ignore[call-overload]
+    columns = {key: {key: values} for key, values in color.items()} if several else {None: color}  # type: ignore[attr-defined]
     palettes: dict[Any, Any] = {}
     if is_anndata(positions):
         adata: Any = positions
@@ -140,12 +142,15 @@ def embedding(
         positions = positions.embedding
     map_under = None if reference is None else _reference_map(reference, basis)
     points = dots.check_positions(positions, least=2 if map_under is None else 1)
-    if several and (ax is not None or title is not None):
-        raise ValueError("several colours have a panel and a title each; leave out ax and title")
+    if several and ax is not None:
+        raise ValueError("several colours have a panel each; leave out ax")
+    # The names of two columns head the legend, where it is clear which is which.
+    by_name = several or (ax is None and dots.named(shape)[0] is None)
+    titles = _titles(title, list(columns.values()), by_name=by_name)
     given = palettes if palette is None else dict.fromkeys(columns, palette)
     looks = [
-        dots.make_look(column, shape, given.get(name), points=points, size=size)
-        for name, column in columns.items()
+        dots.make_look(column, shape, given.get(name), points=points, size=size, title=heading)
+        for (name, column), heading in zip(columns.items(), titles, strict=True)
     ]
     if trust is True:
         raise TypeError("trust=True is for AnnData objects; pass the values, trust=model.trust()")
@@ -154,9 +159,8 @@ def embedding(
     named = [_named_at(look, points, legend_loc) for look in looks]
     if map_under is not None:
         looks = [dots.above_reference(look) for look in looks]
-    titles = [figures.shown_text(name) if several else title for name in columns]
     if ax is None:
-        header = figures.HEADER if several or title is not None else figures.GAP
+        header = figures.GAP if titles == [None] else figures.HEADER
         side = _SINGLE_SIDE if len(looks) == 1 else _SEVERAL_SIDE
         whole = points if map_under is None else np.concatenate([map_under, points])
         grid = figures.PanelGrid(
@@ -172,11 +176,22 @@ def embedding(
     for panel, look, heading, where in zip(panels, looks, titles, named, strict=True):
         dots.draw_points(panel, points, look, reference=map_under)
         if heading is not None:
-            figures.set_title(panel, heading, **figures.LITERAL if several else {})
+            figures.set_title(panel, heading, **figures.LITERAL if title is None else {})
         if look.labels is not None and where in ("on data", "both"):
             places = places_of(look.labels, points)
             add_names(panel, look.labels, places, only=where == "on data")
     return np.array(panels, dtype=object) if several else panels[0]
+
+
+def _titles(title: Any, columns: list[Any], *, by_name: bool) -> list[str | None]:
+    """Return a title per panel: the given ones or, ``by_name``, the names of the columns."""
+    if title is None:
+        names = [dots.named(column)[0] if by_name else None for column in columns]
+        return [None if name is None else figures.shown_text(name) for name in names]
+    titles = [title] if isinstance(title, str) else list(title)
+    if len(titles) != len(columns):
+        raise ValueError(f"title must hold one text per panel, {len(columns)}, got {len(titles)}")
+    return titles
 
 
 def _named_at(look: Look, points: NDArray[np.floating], legend_loc: str | None) -> str | None:

@@ -25,8 +25,8 @@ PLAIN = "#0072B2"
 _FACTORS = (1.0, 0.85, 1.08, 0.7, 1.08, 1.15, 1.15, 1.6, 1.08, 1.08)
 MARKERS = dict(zip("os^DvPX*<>", _FACTORS, strict=True))
 _MISSING_MARKER, _MISSING_FACTOR = ".", 1.6
-# Inches for a colour bar and its numbers.
-_COLORBAR_ROOM = 0.75
+# Inches for a colour bar and its numbers, and for a line of its name.
+_COLORBAR_ROOM, _COLORBAR_LINE = 0.75, 0.18
 # More points than this are drawn as a density: dots would hide each other and take long.
 MOST_DOTS = 100_000
 # The height of the strip that a map of one dimension becomes, as a share of its length.
@@ -52,10 +52,19 @@ class Look:
     shapes: Column | None = None
     markers: tuple[str, ...] = ()  # one per shape, and the last for missing ones
     opacity: Any = _OPACITY  # one for all points, or one per point
+    name: str | None = None  # of the column of the colours
 
 
-def make_look(color: Any, shape: Any, palette: Any, *, points: _Points, size: Any = None) -> Look:
-    """Read the columns for colour and shape of the points of a map."""
+def make_look(
+    color: Any,
+    shape: Any,
+    palette: Any,
+    *,
+    points: _Points,
+    size: Any = None,
+    title: str | None = None,
+) -> Look:
+    """Read the columns for colour and shape; names that the title does not say head the legend."""
     dots, n = None, len(points)
     if size is not None:
         dots = check_number(size, "size", low=0, open_low=True, hint="an area in square points")
@@ -64,8 +73,11 @@ def make_look(color: Any, shape: Any, palette: Any, *, points: _Points, size: An
             f"shape is not visible in a density, which is drawn above {MOST_DOTS:,} points; got "
             f"{n:,}: draw a sample of them, leave shape out, or give size to draw dots"
         )
-    (color_name, color), (shape_name, shape) = _named(color), _named(shape)
-    to_rgb, labels, scale, entries, named = load("colors").to_rgb, None, None, [], 0
+    (color_name, color), (shape_name, shape) = named(color), named(shape)
+    shown = None if color_name is None else figures.shown_text(color_name)
+    headed = shown is not None and color_name != shape_name
+    headed &= shown != title or shape_name is not None
+    to_rgb, labels, scale, entries, on_map = load("colors").to_rgb, None, None, [], 0
     rgb, groups = np.tile(to_rgb(PLAIN), (n, 1)), np.zeros(n, np.int32)
     if _is_continuous(color):
         values = _numbers(color, n, "color")
@@ -80,24 +92,24 @@ def make_look(color: Any, shape: Any, palette: Any, *, points: _Points, size: An
         colors = label_colors(labels, palette, color)
         groups = labels.codes
         rgb = np.array(list(map(to_rgb, colors)))[labels.codes]
-        entries = figures.label_entries(labels, colors)
-        named = len(entries) - bool(labels.n_missing)
+        heading = [Entry(str(shown), marker="", heading=True)] * headed
+        entries = heading + figures.label_entries(labels, colors)
+        on_map = len(entries) - bool(labels.n_missing)
+    look = Look(rgb, groups, scale, entries, on_map, dots, labels, name=shown)
     if shape is None:
-        return Look(rgb, groups, scale, entries, named, dots, labels)
+        return look
     shapes = encode_column(shape, n=n, argument="shape")
     if shapes.n_labels > len(MARKERS):
         most, found = len(MARKERS), shapes.describe()
         raise ValueError(f"shape can show at most {most} different labels, got {found}; use color")
     markers = (*list(MARKERS)[: shapes.n_labels], _MISSING_MARKER)
     shape_entries = figures.label_entries(shapes, markers=list(markers))
-    if labels and color_name and shape_name and color_name != shape_name:
-        named += 1
-        entries.insert(0, Entry(figures.shown_text(color_name), marker="", heading=True))
+    if shape_name is not None and shape_name != color_name:
         shape_entries.insert(0, Entry(figures.shown_text(shape_name), marker="", heading=True))
-    return Look(rgb, groups, scale, entries + shape_entries, named, dots, labels, shapes, markers)
+    return replace(look, entries=entries + shape_entries, shapes=shapes, markers=markers)
 
 
-def _named(column: Any) -> tuple[Any, Any]:
+def named(column: Any) -> tuple[Any, Any]:
     """Return the name of a column, if it has one, and its values."""
     if isinstance(column, Mapping) and len(column) == 1:
         return next(iter(column.items()))
@@ -172,6 +184,10 @@ def add_key(
         numbers = ax.figure.colorbar(look.scale, cax=place)
         numbers.outline.set(edgecolor=figures.RULE, linewidth=0.8 * scale)
         figures.set_tick_look(numbers.ax)
+        if look.name is not None:
+            bar += (look.name.count("\n") + 1) * _COLORBAR_LINE * scale
+            text = {**figures.text_properties(look.name), **figures.LITERAL, "color": figures.INK}
+            numbers.ax.yaxis.label.set(**text, fontsize=figures.SMALL_SIZE * scale)
     entries = look.entries[look.named :] if names else look.entries
     if not entries:
         return bar, 0.0
