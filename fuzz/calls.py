@@ -284,6 +284,22 @@ def _maps(data: Data) -> Call:
     return Call(pl.maps, maps, data.column, ncols=int(data.rng.integers(1, 4)))
 
 
+def _before_after(data: Data) -> Call:
+    if data.rng.random() < 0.3:
+        adata = data.adata()
+        adata.obsm["X_tsne"] = data.rng.normal(size=(adata.n_obs, 2))
+        return Call(pl.before_after, adata, known="batch", other=pick(data.rng, ("type", None)))
+    features = pick(data.rng, (None, data.X, data.data_neighbors()))
+    known, other = {"batch": data.known}, pick(data.rng, (None, data.other))
+    return Call(pl.before_after, data.flat, data.flat, known, other, data=features, n_jobs=1)
+
+
+def _split(data: Data) -> Call:
+    positions, color, _ = _positions(data)
+    by = pick(data.rng, ("batch", "type")) if isinstance(color, str) else data.column
+    return Call(pl.split, positions, by, color, most=int(data.rng.integers(1, 9)))
+
+
 def _curves(data: Data, size: int) -> dict[str, np.ndarray]:
     return {name: data.rng.random(size) for name in ("joint", "revised")[: data.rng.integers(1, 3)]}
 
@@ -435,7 +451,10 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     ),
     "tl.transform": _transform,
     "pl.embedding": _embedding,
+    "pl.before_after": _before_after,
     "pl.maps": _maps,
+    "pl.split": _split,
+    "pl.strip": lambda data: Call(pl.strip, small_sweep(), mixing=data.strength),
     "pl.measures": _measures,
     "pl.trade_off": _trade_off,
     "pl.palette": lambda data: Call(pl.palette, data.column),

@@ -32,6 +32,7 @@ from ctsne.methods import METHODS, align_value
 
 if TYPE_CHECKING:
     from ctsne.estimator import ConditionalTSNE
+    from ctsne.evaluate import DataNeighbors
 
 USAGE = "INPUT --labels COLUMN [COLUMN ...] -o OUTPUT [options]"
 HELP = "make a map of a file with a known label factored out"
@@ -162,25 +163,34 @@ def prepare(data: Data, settings: dict[str, Any], console: Console, **more: Any)
     return model
 
 
+def neighbors_of(model: ConditionalTSNE, data: Data, jobs: int) -> DataNeighbors | None:
+    """Return the neighbours in the data, to measure a map with; None if there are too few."""
+    from ctsne.evaluate import data_neighbors
+
+    k = min(NEIGHBORHOOD, data.X.shape[0] - 2)
+    if k < 2:
+        return None
+    return data_neighbors(
+        data.X,
+        data.labels,
+        k=k,
+        metric=model.metric,
+        pca=model.pca,
+        align=align_value(model.get_params(deep=False)),
+        n_jobs=jobs,
+    )
+
+
 def _measures(
     model: ConditionalTSNE, data: Data, other: list[str] | None, jobs: int
 ) -> dict[str, float | None]:
     """Measure a map; None for measures that the data do not allow."""
-    from ctsne.evaluate import data_neighbors, measure_map
+    from ctsne.evaluate import measure_map
     from ctsne.fit.summary import point_diagnostics
 
     found: dict[str, float] = {"kl_divergence": float(model.kl_divergence_)}
-    k = min(NEIGHBORHOOD, len(model.embedding_) - 2)
-    if k >= 2:
-        neighbors = data_neighbors(
-            data.X,
-            data.labels,
-            k=k,
-            metric=model.metric,
-            pca=model.pca,
-            align=align_value(model.get_params(deep=False)),
-            n_jobs=jobs,
-        )
+    neighbors = neighbors_of(model, data, jobs)
+    if neighbors is not None:
         hidden = data.hidden(other)
         found |= measure_map(model.embedding_, neighbors, other=hidden, n_jobs=jobs)
     found |= {name: float(values.mean()) for name, values in point_diagnostics(model).items()}

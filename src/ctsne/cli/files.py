@@ -309,7 +309,7 @@ def check_unchanged(
 ) -> None:
     """Refuse data that do not have the checksum of those an output was made from."""
     if expect is not None and dataset.checksum(labels, aligned) != expect:
-        how = "Name the original file (--input FILE for rerun, --data FILE for evaluate)"
+        how = "Name the original file (--input FILE for rerun, --data FILE for evaluate and plot)"
         what = f"{dataset.path} has changed: its numbers or labels differ"
         raise ValueError(f"{what}. {how}, or make a new output from this one")
 

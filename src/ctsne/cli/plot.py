@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 from argparse import Namespace
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ctsne._core.files import write_file
 from ctsne._core.messages import unknown
 from ctsne.cli.console import Console
-from ctsne.cli.files import check_replaced, label_names, with_colors
+from ctsne.cli.files import Data, check_replaced, label_names, read_input, with_colors
 from ctsne.cli.info import second_label
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import (
@@ -26,11 +27,21 @@ from ctsne.cli.options import (
     settings_of,
 )
 from ctsne.labels import combine_columns
+from ctsne.methods import is_used
+
+if TYPE_CHECKING:
+    from ctsne.storage.record import Record
 
 USAGE = "MAP -o FILE [options]"
 HELP = "draw a map"
 # Dots per inch of pictures, and of the points in those made of lines and texts.
 DPI = 300
+# Options that some pictures do not use.
+_IGNORED = {
+    "a sweep": ("before_after", "split", "color", "shape", "title", "legend", "data"),
+    "--split": ("before_after", "shape", "title", "legend", "data"),
+    "--before-after": ("shape",),
+}
 # Where labels are named, as typed and as pl.embedding calls it.
 LEGENDS = {
     "auto": "auto",
@@ -43,11 +54,15 @@ LEGENDS = {
 
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
-    option(main, "MAP", "file written by ctsne embed or ctsne transform")
+    option(main, "MAP", "file written by ctsne embed or ctsne transform, or folder of a sweep")
     option(main, "-o --output FILE", "picture to write (png, pdf or svg)", required=True)
     add_force(main)
     text = "columns to colour by, one panel each (default: the labels factored out, and the label "
     option(main, "--color COLUMN...", f"{text}to look for)")
+    text = "draw t-SNE of the same data beside the map, with a row per column and measures below"
+    option(main, "--before-after", text)
+    text = "draw one small map per value of this column, all other points grey"
+    option(main, "--split COLUMN", text)
     option(main, "--shape COLUMN", "column with at most ten labels, drawn as marker shapes")
     text = "width for print: single (89 mm), double (183 mm), or a number in mm; texts have 6 to 8 "
     width = one_of("single", "double", read=number, or_="a number in mm")
@@ -62,6 +77,7 @@ def add_options(parser: Parser, main: Any) -> None:
     text = "pixels per inch; larger values make larger, sharper pictures"
     option(main, "--dpi N", text, read=dots_per_inch, default=DPI)
     add_key(main)
+    option(main, "--data FILE", "for --before-after: the data of the map, if they have moved")
     add_messages(parser)
 
 
@@ -84,10 +100,29 @@ def run(options: Namespace, console: Console) -> None:
     console.result(f"picture: {options.output}", content)
 
 
+def _check_looks(kind: str, options: Namespace) -> None:
+    """Refuse options that a kind of picture ignores."""
+    given = [name for name in _IGNORED[kind] if getattr(options, name) not in (None, False, "auto")]
+    if given:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise ValueError(f"{flags} cannot be used with {kind}; leave it out")
+
+
 def _figure(source: Path, options: Namespace, console: Console) -> Any:
+    from ctsne import pl
     from ctsne.io import read_map
     from ctsne.storage.record import find_record
 
+    fixed = {"size": options.size, "width": options.width}
+    if source.is_dir():
+        from ctsne.cli.sweep import read_folder
+
+        _check_looks("a sweep", options)
+        sweep = read_folder(source)
+        return pl.strip(sweep.result, mixing=sweep.settings["mixing"], **fixed)[0, 0].figure
+    for name in ("split", "before_after"):
+        if getattr(options, name):
+            _check_looks(f"--{name.replace('_', '-')}", options)
     made = read_map(source, key=options.key)
     if len(made.embedding) < 2:
         raise ValueError(f"{source} has {len(made.embedding)} points; a picture needs at least 2")
@@ -106,10 +141,47 @@ def _figure(source: Path, options: Namespace, console: Console) -> Any:
     colors = options.color or [*(name for name in known if name in columns), *further]
     chosen = {name: _pick(columns, name, source) for name in colors}
     shown = with_colors(chosen, options.palette)
+    if options.split is not None:
+        if len(options.color or ()) > 1:
+            raise ValueError("--split draws one --color; name one column, or none")
+        by = {options.split: _pick(columns, options.split, source)}
+        return pl.split(made.embedding[:, :2], by, options.color and shown, **fixed)[0].figure
+    if options.before_after:
+        other = {name: values for name, values in shown.items() if name not in known}
+        data, before, near = _before(made.embedding, record, source, options, console)
+        look = {"titles": options.title, "legend_loc": LEGENDS[options.legend], **fixed}
+        maps = before[:, :2], made.embedding[:, :2]
+        factored = {name: shown.get(name, own) for name, own in data.factored.items()}
+        axes = pl.before_after(*maps, factored, other or None, data=near, **look)
+        return axes[0, 0].figure
     shape = _pick(columns, options.shape, source)
     shape = None if shape is None else {options.shape: shape}
-    look = {"title": options.title, "legend_loc": LEGENDS[options.legend], "size": options.size}
-    return draw_map(made.embedding, shown, shape=shape, width=options.width, **look)
+    look = {"title": options.title, "legend_loc": LEGENDS[options.legend], **fixed}
+    return draw_map(made.embedding, shown, shape=shape, **look)
+
+
+def _before(
+    embedding: Any, record: Record | None, source: Path, options: Namespace, console: Console
+) -> tuple[Data, Any, Any]:
+    """Return the data of a map, their t-SNE map turned to match it, and their neighbours."""
+    from ctsne.cli.embed import neighbors_of, prepare
+    from ctsne.cli.rerun import options_again
+    from ctsne.layout import align
+
+    if record is None or record.command != "embed" or not record.labels:
+        what = f"{source} is not a map by ctsne embed with a label factored out"
+        raise ValueError(f"{what}, so it has no t-SNE of before; ctsne.pl.before_after draws any")
+    then = options_again(record, source, given=options.data)
+    data = replace(read_input(then, console, expect=record.inputs[0].data), aligned=None)
+    given = {**vars(then), "method": "tsne", "mixing": None}
+    settings = {name: value for name, value in given.items() if is_used(name, given)}
+    console.stage("t-SNE")
+    model = prepare(data, settings, console, verbose=0 if console.quiet else 1 + console.verbose)
+    before = model.fit_transform(data.X)
+    if len(before) != len(embedding):
+        what = f"{source} has {len(embedding)} points, but {data.dataset.path} has {len(before)}"
+        raise ValueError(what)
+    return data, align(before, embedding), neighbors_of(model, data, -1)
 
 
 def _pick(columns: Mapping[str, Any], name: str | None, source: Path) -> Any:

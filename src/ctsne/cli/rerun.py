@@ -136,7 +136,7 @@ def _find_input(file: Input, output: Path) -> str:
     found = next(filter(Path.exists, (folder / named, folder / named.name, named)), None)
     how = "make a new output from the one you have"
     if file.role == "data":
-        how = "name it with --input FILE for rerun, --data FILE for evaluate"
+        how = "name it with --input FILE for rerun, --data FILE for evaluate and plot"
     if found is None:
         raise ValueError(f"{output} was made from {named}, but there is no {folder / named}; {how}")
     check_regular(found)

@@ -8,6 +8,7 @@ import shlex
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,6 +154,8 @@ def _report(made: SweepFolder, options: argparse.Namespace, console: Console) ->
     folder = options.output
     lines, facts = findings(made, options.input)
     lines += ["", f"all measures: {Path(folder) / files.TABLE}"]
+    if (picture := Path(folder) / files.PICTURE).is_file():
+        lines.append(f"picture: {picture}")
     content = {
         "command": "sweep",
         "output": folder,
@@ -250,8 +253,8 @@ class SweepFolder:
 
 def files_of(path: Path) -> list[Path]:
     """Return the files that :func:`write_folder` writes."""
-    names = (files.INDEX, files.COLUMNS, files.FEATURES, files.TABLE, files.SETTINGS)
-    return [path / name for name in names]
+    needed = (files.INDEX, files.COLUMNS, files.TABLE, files.SETTINGS)
+    return [path / name for name in (*needed, files.FEATURES, files.PICTURE)]
 
 
 def map_files(path: Path) -> set[str]:
@@ -314,6 +317,8 @@ def _write_record(path: Path, record: Record) -> None:
 
 def write_folder(path: Path, sweep: SweepFolder) -> None:
     """Write the result; the settings come last, so that they mark a complete folder."""
+    from ctsne import pl
+    from ctsne.cli.plot import save_picture, use_agg
     from ctsne.io import write_columns
 
     table = sweep.result.table.drop(columns="seconds").to_csv(index=False, lineterminator="\n")
@@ -325,6 +330,11 @@ def write_folder(path: Path, sweep: SweepFolder) -> None:
         if sweep.features:
             write_columns(path / files.FEATURES, sweep.features)
         files.write_file(path / files.TABLE, table.encode("utf-8", "surrogatepass"))
+        (path / files.PICTURE).unlink(missing_ok=True)
+        if find_spec("matplotlib") is not None:
+            use_agg()
+            strip = pl.strip(sweep.result, mixing=sweep.settings["mixing"])
+            save_picture(strip[0, 0].figure, path / files.PICTURE, "ctsne sweep")
         _write_record(path, sweep.record)
 
 
@@ -337,7 +347,8 @@ def read_folder(path: Path) -> SweepFolder:
 
     if not path.is_dir():
         raise ValueError(f"there is no folder {path}")
-    if not all(file.is_file() for file in files_of(path) if file.name != files.FEATURES):
+    optional = (files.FEATURES, files.PICTURE)
+    if not all(file.is_file() for file in files_of(path) if file.name not in optional):
         raise ValueError(_not_finished(path))
     record = read_record(path)
     if record.command != "sweep":

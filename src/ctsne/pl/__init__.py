@@ -14,9 +14,20 @@ formats points are an image, of the dpi that you save with, and texts stay texts
 install "ctsne[plot]"``) is imported when the first picture is drawn.
 """
 
+from ctsne.pl.compare import before_after, strip
 from ctsne.pl.maps import embedding, maps
 from ctsne.pl.measures import measures, trade_off
 from ctsne.pl.palette import palette
+from ctsne.pl.split import split
 
-__all__ = ["embedding", "maps", "measures", "palette", "trade_off"]
+__all__ = [
+    "before_after",
+    "embedding",
+    "maps",
+    "measures",
+    "palette",
+    "split",
+    "strip",
+    "trade_off",
+]
 __dir__ = __all__.copy  # modules are not listed

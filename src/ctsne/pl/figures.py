@@ -311,7 +311,8 @@ class PanelGrid:
     """A new figure of panels of equal size; ``side``, their width, and ``header`` are in inches.
 
     ``shape`` is their height in units of their width. With a fixed ``width``, the panels get what
-    the legends leave of it.
+    the legends leave of it. Rows after the first have a header of ``later`` inches, by default the
+    same, and there are ``foot`` inches for text under the last row.
     """
 
     def __init__(
@@ -322,10 +323,13 @@ class PanelGrid:
         header: float = HEADER,
         width: float | None = None,
         shape: float = 1.0,
+        later: float | None = None,
+        foot: float = 0.0,
     ) -> None:
         self.figure, self.width, self.shape = new_figure(width), width, shape
         scale = 1.0 if width is None else _PRINTED
         self.side, self.header, self.gap = side, header * scale, GAP * scale
+        self.later, self.foot = self.header if later is None else later * scale, foot * scale
         self.ncols = min(most_columns, n)
         self.nrows = math.ceil(n / self.ncols)
         self.panels: list[Axes] = [self.figure.add_axes((0, 0, 1, 1)) for _ in range(n)]
@@ -339,7 +343,7 @@ class PanelGrid:
     @property
     def height(self) -> float:
         """Inches from the top of the first row of panels to the bottom of the last."""
-        return self.nrows * (self.panel_height + self.header + self.gap) - self.header - self.gap
+        return self.nrows * (self.panel_height + self.later + self.gap) - self.later - self.gap
 
     def place(self, right: Rooms, under: Rooms | None = None, whole: float = 0.0) -> None:
         """Place panels with inches to the right or under some; ``whole`` is a legend's height."""
@@ -348,6 +352,7 @@ class PanelGrid:
             beside[panel % self.ncols] = max(beside[panel % self.ncols], room)
         for panel, room in (under or {}).items():
             between[panel // self.ncols] = max(between[panel // self.ncols], room)
+        between[-1] += self.foot
         gaps = (self.ncols + 1) * self.gap
         if self.width is not None:
             self.side = max((self.width - gaps - sum(beside)) / self.ncols, 0.3)
@@ -357,6 +362,12 @@ class PanelGrid:
         for panel, ax in enumerate(self.panels):
             row, column = divmod(panel, self.ncols)
             left = self.gap + column * (self.side + self.gap) + sum(beside[:column])
-            top = self.header + row * (self.panel_height + self.header + self.gap)
+            top = self.header + row * (self.panel_height + self.later + self.gap)
             bottom = 1 - (top + sum(between[:row]) + self.panel_height) / height
             ax.set_position((left / width, bottom, self.side / width, self.panel_height / height))
+
+    def lower_legend(self, panel: int) -> None:
+        """Move a legend below a panel of the last row under the text there."""
+        legend = self.panels[panel].get_legend()
+        if legend is not None and panel // self.ncols == self.nrows - 1:
+            legend.set_bbox_to_anchor((0.0, -self.foot / self.panel_height))

@@ -35,7 +35,7 @@ _MOST_IN_ROW = 3
 # Legends that would take a larger share of a fixed width lie below the maps.
 _MOST_BESIDE = 0.42
 # Where labels are named: in the margin, on the map, or both; scanpy's words where it has them.
-_PLACES = ("auto", "right margin", "on data", "both")
+PLACES = ("auto", "right margin", "on data", "both")
 # More labels than this are also named on the map, where a reader need not compare colours.
 _MOST_BY_COLOR = 20
 
@@ -114,7 +114,7 @@ def embedding(
     ['a', 'b', 'missing']
     """
     if legend_loc is not None:
-        check_choice(legend_loc, "legend_loc", _PLACES)
+        check_choice(legend_loc, "legend_loc", PLACES)
     wide = figures.check_width(width, ax)
     several = isinstance(color, Mapping) and len(color) > 1
     columns = {key: {key: values} for key, values in color.items()} if several else {None: color}  # type: ignore[attr-defined]
@@ -156,7 +156,7 @@ def embedding(
         raise TypeError("trust=True is for AnnData objects; pass the values, trust=model.trust()")
     if trust is not None and trust is not False:
         looks = [dots.trusted_look(look, trust, len(points)) for look in looks]
-    named = [_named_at(look, points, legend_loc) for look in looks]
+    named = [named_at(look, points, legend_loc) for look in looks]
     if map_under is not None:
         looks = [dots.above_reference(look) for look in looks]
     if ax is None:
@@ -166,7 +166,7 @@ def embedding(
         grid = figures.PanelGrid(
             len(looks), _MOST_IN_ROW, side, header, wide, shape=dots.frame_shape(whole)
         )
-        _place_keys(grid, dict(enumerate(looks)), named)
+        place_keys(grid, dict(enumerate(looks)), named)
         panels = grid.panels
     else:
         figures.check_axes(ax)
@@ -194,7 +194,7 @@ def _titles(title: Any, columns: list[Any], *, by_name: bool) -> list[str | None
     return titles
 
 
-def _named_at(look: Look, points: NDArray[np.floating], legend_loc: str | None) -> str | None:
+def named_at(look: Look, points: NDArray[np.floating], legend_loc: str | None) -> str | None:
     """Return where the labels of a map are named: many that lie together, also on the map."""
     if legend_loc != "auto":
         return legend_loc
@@ -204,14 +204,19 @@ def _named_at(look: Look, points: NDArray[np.floating], legend_loc: str | None) 
     return "both" if together > look.labels.n_labels / 2 else "right margin"
 
 
-def _place_keys(
+def place_keys(
     grid: figures.PanelGrid,
     looks: Mapping[int, Look],
     named: Sequence[str | None],
     *,
     shared: bool = False,
+    by_row: bool = False,
 ) -> None:
-    """Add colour bars and legends to panels; a ``shared`` one may be as high as all rows."""
+    """Add colour bars and legends to panels; a ``shared`` one may be as high as all rows.
+
+    Legends that are too wide for the right margin lie below their panel or, if there is one legend
+    for all panels or ``by_row``, below all of a row.
+    """
     if None in named:
         return
 
@@ -226,6 +231,8 @@ def _place_keys(
             widths[panel], heights[panel] = dots.add_key(
                 grid.panels[panel], look, names=rest, height=height, room_under=room_under
             )
+            if room_under is not None:
+                grid.lower_legend(panel)
         return widths, heights
 
     right, heights = add()
@@ -233,7 +240,9 @@ def _place_keys(
         grid.place({})
         if shared:  # below the first map of the last row, where all the width is free
             looks = {(grid.nrows - 1) * grid.ncols: next(iter(looks.values()))}
-        grid.place(*add(grid.width - 2 * grid.gap if shared else grid.side))
+        elif by_row:
+            looks = {panel - panel % grid.ncols: look for panel, look in looks.items()}
+        grid.place(*add(grid.width - 2 * grid.gap if shared or by_row else grid.side))
         return
     if grid.width is not None:
         grid.place(right)
@@ -327,7 +336,7 @@ def maps(
     lines = max(title.count("\n") for title in titles) + (notes is not None)
     grid = figures.PanelGrid(count, ncols, _SIDE, figures.HEADER + lines * _TITLE_LINE, wide)
     panels = grid.panels
-    _place_keys(grid, {grid.ncols - 1: look}, ["right margin"], shared=True)
+    place_keys(grid, {grid.ncols - 1: look}, ["right margin"], shared=True)
     scale = figures.scale_of(panels[0])
     for title, positions, panel in zip(titles, points.values(), panels, strict=True):
         dots.draw_points(panel, positions, look)

@@ -63,6 +63,7 @@ def make_look(
     points: _Points,
     size: Any = None,
     title: str | None = None,
+    argument: str = "color",
 ) -> Look:
     """Read the columns for colour and shape; names that the title does not say head the legend."""
     dots, n = None, len(points)
@@ -79,8 +80,8 @@ def make_look(
     headed &= shown != title or shape_name is not None
     to_rgb, labels, scale, entries, on_map = load("colors").to_rgb, None, None, [], 0
     rgb, groups = np.tile(to_rgb(PLAIN), (n, 1)), np.zeros(n, np.int32)
-    if _is_continuous(color):
-        values = _numbers(color, n, "color")
+    if is_continuous(color):
+        values = _numbers(color, n, argument)
         missing = np.isnan(values)
         groups[missing] = -1
         scale = _color_scale(values[~missing])
@@ -88,7 +89,7 @@ def make_look(
         rgb[missing] = to_rgb(MISSING)
         entries = [Entry(figures.MISSING_TEXT, MISSING)] * bool(missing.any())
     elif color is not None:
-        labels = encode_column(color, n=n, argument="color")
+        labels = encode_column(color, n=n, argument=argument)
         colors = label_colors(labels, palette, color)
         groups = labels.codes
         rgb = np.array(list(map(to_rgb, colors)))[labels.codes]
@@ -117,7 +118,7 @@ def named(column: Any) -> tuple[Any, Any]:
     return (None if name == "" else name), column
 
 
-def _is_continuous(color: Any) -> bool:
+def is_continuous(color: Any) -> bool:
     """Whether a column holds floats; whole numbers are labels."""
     try:
         kind = getattr(getattr(color, "dtype", None), "kind", None) or np.asarray(color).dtype.kind
@@ -252,13 +253,18 @@ def frame_shape(points: _Points) -> float:
     return min(1.0, max(_LOWEST, height / width)) if width > 0 else 1.0
 
 
+def dot_size(n: int, side: float) -> float:
+    """Return the area of the dots of n points on a map some inches wide, in square points."""
+    return float(min(50.0, 300 * side**2 * n**-0.75))
+
+
 def _draw(ax: Axes, points: _Points, look: Look, box: Any, side: float) -> None:
     """Draw points in a square ``box`` of the map that is ``side`` inches wide."""
     if look.size is None and len(points) > MOST_DOTS:
         numbers = look.scale is not None
         draw_density(ax, points, look.rgb, look.groups, box, side, numbers=numbers)
         return
-    size = look.size or min(50.0, 300 * side**2 * len(points) ** -0.75)
+    size = look.size or dot_size(len(points), side)
     # A fixed shuffled order, so that no label hides another; only missing ones lie below.
     order = np.random.default_rng(0).permutation(len(points))
     order = order[np.argsort(look.groups[order] >= 0, kind="stable")]

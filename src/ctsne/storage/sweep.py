@@ -24,7 +24,7 @@ from ctsne.storage.archive import read_archive, write_archive
 from ctsne.storage.record import Record
 from ctsne.storage.schema import COUNT, POSITIONS, TEXT, Array, Number, check, require
 
-MAP_FILE = re.compile(r"map-[0-9a-f]{32}\.npz")
+MAP_FILE = re.compile(r"map-[A-Za-z0-9.-]{1,60}-[0-9a-f]{16}\.npz")
 _POINT = Array("float32", "n")
 _ABOUT_LABELS = replace(_POINT, gaps=True)
 # A number that could not be measured is missing in JSON.
@@ -85,10 +85,11 @@ def open_folder(folder: str | os.PathLike[str]) -> Path:
     return path
 
 
-def map_file(folder: Path, depends_on: object) -> Path:
-    """Name the file of a map by everything that the map depends on."""
-    digest = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()[:32]
-    return folder / f"map-{digest}.npz"
+def map_file(folder: Path, title: str, depends_on: object) -> Path:
+    """Name the file of a map by its title and everything that the map depends on."""
+    digest = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()[:16]
+    words = re.sub(r"[^A-Za-z0-9.]+", "-", title).strip("-")[:60]
+    return folder / f"map-{words}-{digest}.npz"
 
 
 def write_map_file(path: Path, entry: Mapping[str, Any]) -> None:

@@ -31,6 +31,7 @@ from ctsne.fit.pipeline import features_of
 from ctsne.labels import Labels, add_numbers, encode_labels
 from ctsne.labels.columns import given_columns
 from ctsne.layout import start_positions
+from ctsne.methods import METHODS
 from ctsne.neighbors.search import is_approximate
 from ctsne.settings import DEFAULTS, Settings, check_settings, unused_warnings
 from ctsne.storage.sweep import map_file, open_folder
@@ -189,8 +190,15 @@ def _map_files(
     ranks = [column.ranks for column in labels.columns if column.numbers is not None]
     checksum = content_checksum(matrix, labels.codes, repr(names), *ranks)
     common = [version("ctsne"), checksum, searched]
-    own = [identity({**base, **point.parameters}) for point in points]
-    return [map_file(folder, [*common, parameters]) for parameters in own]
+    files = []
+    for point in points:
+        whole = {**base, **point.parameters}
+        # From all parameters, because two grids may name the same setting differently.
+        knob = METHODS[whole["method"]].knob
+        strength = "" if knob is None else f"{knob} {value_text(whole[knob])}"
+        title = f"{whole['method']} {strength}"
+        files.append(map_file(folder, title, [*common, identity(whole)]))
+    return files
 
 
 def _other_label(other: object, n: int, known: Labels) -> Labels:
