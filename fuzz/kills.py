@@ -355,7 +355,7 @@ def _check_sweep(job: Job, folder: Path, files: Files) -> None:
 
 def comparable(name: str, content: bytes) -> object:
     """Return the bytes of a file, or of a sweep's maps and index all but the time they took."""
-    if not re.search(r"/(map-[0-9a-f]+|sweep)\.npz$", name):
+    if not re.search(r"/(map-[\w.-]+|sweep)\.npz$", name):
         return content
     text = "sweep.json" if name.endswith("/sweep.npz") else "map.json"
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

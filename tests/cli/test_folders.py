@@ -9,7 +9,7 @@ import pytest
 from ctsne.cli.sweep import check_folder, read_folder
 from ctsne.storage.record import Record
 
-KEPT_MAP = f"map-{'0' * 32}.npz"
+KEPT_MAP = f"map-joint-strength-0.4-{'0' * 16}.npz"
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_three_dimensions_are_seen_from_one_side(
     [
         ("map.csv -o a.png --color tpye", "did you mean 'type'?"),
         ("map.csv -o a.png --shape tpye", "did you mean 'type'?"),
-        (". -o a.png", "is a folder, not a file"),
+        (". -o a.png", "holds no finished sweep; make one"),
         ("map.csv -o a.gif", "must end in one of .png, .svg, .pdf"),
         ("cells.csv -o a.png", "not a map"),
         ("no.csv -o a.png", "there is no file no.csv"),
@@ -183,6 +183,101 @@ def test_wrong_looks(made: str, fail: Run) -> None:
     assert "size must be" in fail("plot map.csv -o a.png --size 0")
     assert "from 30 to 2400" in fail("plot map.csv -o a.png --dpi 3", code=2)
     assert "did you mean margin?" in fail("plot map.csv -o a.png --legend margn", code=2)
+    assert not Path("a.png").exists()
+
+
+def kept_figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Keep the titles, notes and number of points of the figures that are saved."""
+    kept: list[Any] = []
+    save = plot.save_picture
+
+    def keep(figure: Any, *arguments: Any, **options: Any) -> None:
+        axes = figure.axes
+        notes = [[text.get_text() for text in ax.texts] for ax in axes]
+        kept.append(([ax.get_title(loc="left") for ax in axes], notes))
+        save(figure, *arguments, **options)
+
+    monkeypatch.setattr(plot, "save_picture", keep)
+    return kept
+
+
+@pytest.fixture
+def by_batch(after: Callable[..., None]) -> str:
+    after("embed cells.csv --labels batch --other type -o map.csv")
+    return "map.csv"
+
+
+def test_before_and_after(
+    by_batch: str, run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = kept_figures(monkeypatch)
+    run("plot map.csv --before-after -o both.png")
+    titles, notes = kept.pop()
+    assert titles == ["t-SNE", "without batch", "", ""]
+    # The same settings with method tsne give the map of before, and its measures.
+    settings = "--perplexity 8 --n-iter 40 --early-exaggeration-iter 20"
+    made = run_json(f"embed cells.csv --labels batch --method tsne -o tsne.csv {settings}")
+    measures = [made["measures"], run_json("sweep", *SWEEP.split())["maps"][0]]
+    for found in measures:
+        assert notes[2] == [
+            f"mixing of batch {found['mixing']:.2f}",
+            f"neighbours kept {found['adjusted_rnx']:.2f}",
+        ]
+    assert notes[3][0] != notes[2][0]
+    run("plot map.csv --before-after --color batch -o both.png --title Before After")
+    assert kept.pop()[0] == ["Before", "After"]
+
+
+SWEEP = "cells.csv --labels batch -o swept --methods joint --strengths 1"
+
+
+def test_before_and_after_needs_the_data(by_batch: str, run: Run, fail: Run) -> None:
+    Path("cells.csv").rename("moved.csv")
+    told = fail("plot map.csv --before-after -o a.png")
+    assert "there is no" in told and "--data FILE for evaluate and plot" in told
+    run("plot map.csv --before-after --data moved.csv -o a.png")
+    Path("a.png").unlink()
+    Path("map.csv.json").unlink()
+    told = fail("plot map.csv --before-after -o a.png")
+    assert "is not a map by ctsne embed with a label factored out" in told
+    assert not Path("a.png").exists()
+
+
+def test_one_map_per_value(by_batch: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = kept_figures(monkeypatch)
+    run("plot map.csv --split batch -o split.png")
+    counts = pd.read_csv("cells.csv")["batch"].value_counts().sort_index()
+    assert kept.pop()[0] == [f"{name} ({count})" for name, count in counts.items()]
+    run("plot map.csv --split type --color batch -o split.svg")
+    assert ">batch</text>" in Path("split.svg").read_text()
+
+
+def test_a_sweep_is_drawn_as_a_strip(swept: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = kept_figures(monkeypatch)
+    run("plot out -o strip.pdf --width double")
+    titles, notes = kept.pop()
+    assert titles[0] == "t-SNE" and 3 <= len([title for title in titles if title]) <= 4
+    assert sum("suggested" in note for note in notes) == 1
+    assert Path("out/maps.png").read_bytes().startswith(STARTS[".png"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("map.csv --split batch --before-after", "--before-after cannot be used with --split"),
+        ("map.csv --split batch --legend map", "--legend cannot be used with --split"),
+        ("map.csv --split bacth", "did you mean 'batch'?"),
+        ("map.csv --split batch --color type batch", "name one column, or none"),
+        ("map.csv --before-after --shape type", "--shape cannot be used with --before-after"),
+        ("map.csv --data cells.csv", "--data cannot be used with a map"),
+        ("out --color batch", "--color cannot be used with a sweep"),
+    ],
+)
+def test_pictures_that_exclude_each_other(
+    arguments: str, message: str, by_batch: str, fail: Run
+) -> None:
+    Path("out").mkdir()
+    assert message in fail(f"plot {arguments} -o a.png")
     assert not Path("a.png").exists()
 
 

@@ -41,6 +41,7 @@ _IGNORED = {
     "a sweep": ("before_after", "split", "color", "shape", "title", "legend", "data"),
     "--split": ("before_after", "shape", "title", "legend", "data"),
     "--before-after": ("shape",),
+    "a map": ("data",),
 }
 # Where labels are named, as typed and as pl.embedding calls it.
 LEGENDS = {
@@ -113,16 +114,14 @@ def _figure(source: Path, options: Namespace, console: Console) -> Any:
     from ctsne.io import read_map
     from ctsne.storage.record import find_record
 
+    kind = "--split" if options.split else "--before-after" if options.before_after else "a map"
+    _check_looks("a sweep" if source.is_dir() else kind, options)
     fixed = {"size": options.size, "width": options.width}
     if source.is_dir():
         from ctsne.cli.sweep import read_folder
 
-        _check_looks("a sweep", options)
         sweep = read_folder(source)
         return pl.strip(sweep.result, mixing=sweep.settings["mixing"], **fixed)[0, 0].figure
-    for name in ("split", "before_after"):
-        if getattr(options, name):
-            _check_looks(f"--{name.replace('_', '-')}", options)
     made = read_map(source, key=options.key)
     if len(made.embedding) < 2:
         raise ValueError(f"{source} has {len(made.embedding)} points; a picture needs at least 2")

@@ -2,7 +2,7 @@
 
 Every function takes plain arrays and returns the Axes: ``ax``, or those of a new pyplot figure.
 Those that draw points also take an AnnData object and names of its columns, and those that compare
-maps a sweep: ``pl.embedding(adata, "batch")``, ``pl.trade_off(result)``.
+maps a sweep: ``pl.embedding(adata, "batch")``, ``pl.strip(result)``, ``pl.trade_off(result)``.
 
 The same labels have the same colours in every picture; pass ``palette=pl.palette(labels)`` to draw
 a subset of them in these too. A method has the same colour everywhere. The text of a label is shown

@@ -28,7 +28,6 @@ from ctsne.io.anndata import (
     is_anndata,
     map_of,
 )
-from ctsne.labels import Column
 from ctsne.labels.columns import UNNAMED, encode_mixed
 from ctsne.pl import figures
 from ctsne.pl import points as dots
@@ -171,9 +170,7 @@ def _looks(
     """Return a look per column, whose name heads its legend."""
     looks = []
     for name, column in columns.items():
-        numbers = column.numbers if isinstance(column, Column) else None
-        values = column if numbers is None else numbers
-        given = values if str(name).endswith(UNNAMED) else {name: values}
+        given = column if str(name).endswith(UNNAMED) else {name: column}
         colors = (palettes or {}).get(name)
         look = dots.make_look(given, None, colors, points=points, size=size, argument=argument)
         looks.append(look)
@@ -267,7 +264,11 @@ def strip(
     known = _title_of(columns)
     if result.other is not None:
         columns |= dict([*result.other.by_name.items()][:1])
-    looks = _looks(columns, maps[0], size=size)
+    drawn = {
+        name: column if column.numbers is None else column.numbers
+        for name, column in columns.items()
+    }
+    looks = _looks(drawn, maps[0], size=size)
     notes = [_note(swept.measures, known) for swept in chosen]
     titles = [swept.title for swept in chosen]
     marked = next((i for i, swept in enumerate(chosen) if swept is suggested), None)

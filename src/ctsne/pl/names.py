@@ -194,9 +194,13 @@ def _among_points(drawn: _Drawn, places: Place, order: NDArray[np.int64]) -> _Ar
     of_end = codes[places.typical]
     ends = [points[places.typical[of_end == code]] for code in order]
 
+    @functools.cache
+    def of_code(code: int) -> _Array:
+        return sums(cells[codes == code])
+
     def on_own(box: int, where: _Array) -> tuple[NDArray[np.bool_], _Array]:
         """Tell where a name lies on its points, and which part of other labels it would hide."""
-        code, size, own = order[box], sizes[box], sums(cells[codes == order[box]])
+        code, size, own = order[box], sizes[box], of_code(order[box])
         covered = below(own, where, size)
         others = below(every, where, size) - covered
         # Of its own points only those safely inside count, because edges are rounded to cells.
