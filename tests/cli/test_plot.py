@@ -219,13 +219,11 @@ def test_before_and_after(
     made = run_json(f"embed cells.csv --labels batch --method tsne -o tsne.csv {settings}")
     measures = [made["measures"], run_json("sweep", *SWEEP.split())["maps"][0]]
     for found in measures:
-        assert notes[2] == [
-            f"mixing of batch {found['mixing']:.2f}",
-            f"neighbours kept {found['adjusted_rnx']:.2f}",
-        ]
+        mixed = f"mixing of batch {found['mixing']:.2f}"
+        assert notes[2] == [f"{mixed}\nneighbours kept {found['adjusted_rnx']:.2f}"]
     assert notes[3][0] != notes[2][0]
-    run("plot map.csv --before-after --color batch -o both.png --title Before After")
-    assert kept.pop()[0] == ["Before", "After"]
+    run("plot map.csv --before-after --color batch -o both.png")
+    assert kept.pop()[0] == ["t-SNE", "without batch"]  # one row
 
 
 SWEEP = "cells.csv --labels batch -o swept --methods joint --strengths 1"

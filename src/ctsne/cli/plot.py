@@ -40,17 +40,11 @@ DPI = 300
 _IGNORED = {
     "a sweep": ("before_after", "split", "color", "shape", "title", "legend", "data"),
     "--split": ("before_after", "shape", "title", "legend", "data"),
-    "--before-after": ("shape",),
+    "--before-after": ("shape", "title"),
     "a map": ("data",),
 }
 # Where labels are named, as typed and as pl.embedding calls it.
-LEGENDS = {
-    "auto": "auto",
-    "margin": "right margin",
-    "map": "on data",
-    "both": "both",
-    "none": None,
-}
+LEGENDS = {"auto": "auto", "margin": "right margin", "map": "on data", "both": "both", "none": None}
 
 
 def add_options(parser: Parser, main: Any) -> None:
@@ -148,7 +142,7 @@ def _figure(source: Path, options: Namespace, console: Console) -> Any:
     if options.before_after:
         other = {name: values for name, values in shown.items() if name not in known}
         data, before, near = _before(made.embedding, record, source, options, console)
-        look = {"titles": options.title, "legend_loc": LEGENDS[options.legend], **fixed}
+        look = {"legend_loc": LEGENDS[options.legend], **fixed}
         maps = before[:, :2], made.embedding[:, :2]
         factored = {name: shown.get(name, own) for name, own in data.factored.items()}
         axes = pl.before_after(*maps, factored, other or None, data=near, **look)

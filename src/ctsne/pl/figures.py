@@ -165,6 +165,15 @@ def set_ticks(axis: Any, texts: list[str], **properties: Any) -> None:
     axis.set_ticks(range(len(texts)), [text["text"] for text in ready], **look)
 
 
+def write_below(ax: Axes, text: str, down: float = 0.0, **look: Any) -> None:
+    """Write small text under a panel, some inches below its usual place."""
+    scale, shown_as = scale_of(ax), text_properties(text)
+    usual = {"color": GREY, "va": "top", "fontsize": SMALL_SIZE * scale, "linespacing": 1.33}
+    places = {"xycoords": "axes fraction", "textcoords": "offset points", **LITERAL}
+    offset = (0, -72 * down - 5 * scale)
+    ax.annotate(shown_as.pop("text"), (0, 0), offset, **{**usual, **places, **shown_as, **look})
+
+
 # Charts
 
 

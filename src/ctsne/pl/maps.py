@@ -177,9 +177,7 @@ def embedding(
         dots.draw_points(panel, points, look, reference=map_under)
         if heading is not None:
             figures.set_title(panel, heading, **figures.LITERAL if title is None else {})
-        if look.labels is not None and where in ("on data", "both"):
-            places = places_of(look.labels, points)
-            add_names(panel, look.labels, places, only=where == "on data")
+        draw_names(panel, look, points, where)
     return np.array(panels, dtype=object) if several else panels[0]
 
 
@@ -192,6 +190,12 @@ def _titles(title: Any, columns: list[Any], *, by_name: bool) -> list[str | None
     if len(titles) != len(columns):
         raise ValueError(f"title must hold one text per panel, {len(columns)}, got {len(titles)}")
     return titles
+
+
+def draw_names(ax: Axes, look: Look, points: NDArray[np.floating], where: str | None) -> None:
+    """Write the labels on a map, if they are named there."""
+    if look.labels is not None and where in ("on data", "both"):
+        add_names(ax, look.labels, places_of(look.labels, points), only=where == "on data")
 
 
 def named_at(look: Look, points: NDArray[np.floating], legend_loc: str | None) -> str | None:

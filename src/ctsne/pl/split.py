@@ -100,8 +100,5 @@ def split(
         title = f"{figures.shown_text(labels.names[code])} ({labels.counts[code]:,})"
         figures.set_title(panel, title, **figures.LITERAL)
     if notes:
-        scale, last = figures.scale_of(grid.panels[0]), grid.panels[(grid.nrows - 1) * grid.ncols]
-        style: dict[str, Any] = {"fontsize": figures.SMALL_SIZE * scale, "color": figures.GREY}
-        style |= {"xycoords": "axes fraction", "textcoords": "offset points", "va": "top"}
-        last.annotate("; ".join(notes), (0, 0), (0, -5 * scale), **style)
+        figures.write_below(grid.panels[(grid.nrows - 1) * grid.ncols], "; ".join(notes))
     return np.array(grid.panels, dtype=object)
