@@ -257,6 +257,14 @@ def test_a_sweep_is_drawn_as_a_strip(swept: str, run: Run, monkeypatch: pytest.M
     assert titles[0] == "t-SNE" and 3 <= len([title for title in titles if title]) <= 4
     assert sum("suggested" in note for note in notes) == 1
     assert Path("out/maps.png").read_bytes().startswith(STARTS[".png"])
+    files = sorted(file.name.rsplit("-", 1)[0] for file in Path("out").glob("map-*.npz"))
+    assert files == [
+        "map-balanced-strength-0",
+        "map-balanced-strength-1",
+        "map-revised-beta-1",
+        "map-revised-beta-1e-06",
+        "map-tsne",
+    ]
 
 
 @pytest.mark.parametrize(
