@@ -16,7 +16,7 @@ from ctsne.labels.columns import UNNAMED, encode_mixed
 from ctsne.pl import figures
 from ctsne.pl import points as dots
 from ctsne.pl.maps import PLACES, draw_names, named_at, place_keys
-from ctsne.pl.palette import palette as by_name
+from ctsne.pl.palette import palette as label_palette
 from ctsne.sweep import SweepResult, SweptMap
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def before_after(
             raise TypeError("an AnnData object holds both maps; name two of them with basis")
         before, after = (ad.map_of(adata, name) for name in basis)
         names = [*ad.column_names(adata, known), *ad.column_names(adata, other)]
-        palettes = {name: ad.category_colors(adata, name, by_name) for name in names}
+        palettes = {name: ad.category_colors(adata, name, label_palette) for name in names}
         known, other = ad.labels_of(adata, known, "known"), ad.labels_of(adata, other, "other")
         if not isinstance(data, DataNeighbors):
             data = ad.choose_representation(adata, use_rep=data).X  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from ctsne.labels import Column
 from ctsne.pl import figures
 from ctsne.pl import points as dots
 from ctsne.pl.names import add_names, places_of
-from ctsne.pl.palette import palette as by_name
+from ctsne.pl.palette import palette as label_palette
 from ctsne.pl.points import Look
 from ctsne.placing.place import Placement
 from ctsne.sweep import SweepResult
@@ -124,7 +124,9 @@ def embedding(
         names, positions = column_names(adata, color), map_of(adata, basis)
         several = len(names) > 1
         chosen = {name: name for name in names} if several else {None: color}
-        palettes = {key: category_colors(adata, name, by_name) for key, name in chosen.items()}
+        palettes = {
+            key: category_colors(adata, name, label_palette) for key, name in chosen.items()
+        }
         columns = {key: column_of(adata, name, argument="color") for key, name in chosen.items()}
         shape = column_of(adata, shape, argument="shape")
         if trust is True:
@@ -315,7 +317,7 @@ def maps(
         adata: Any = embeddings
         names = [basis] if isinstance(basis, str) else basis
         embeddings = {name: map_of(adata, name) for name in names}
-        palette = category_colors(adata, color, by_name) if palette is None else palette
+        palette = category_colors(adata, color, label_palette) if palette is None else palette
         color = column_of(adata, color, argument="color")
         shape = column_of(adata, shape, argument="shape")
     if not isinstance(embeddings, Mapping) or not embeddings:

@@ -15,7 +15,7 @@ from ctsne.labels import encode_column
 from ctsne.pl import figures
 from ctsne.pl import points as dots
 from ctsne.pl.maps import place_keys
-from ctsne.pl.palette import palette as by_name
+from ctsne.pl.palette import palette as label_palette
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -72,7 +72,7 @@ def split(
         adata: Any = positions
         positions = map_of(adata, basis)
         shown = by if color is None else color
-        palette = category_colors(adata, shown, by_name) if palette is None else palette
+        palette = category_colors(adata, shown, label_palette) if palette is None else palette
         by, color = (
             column_of(adata, column, argument=name)
             for name, column in (("by", by), ("color", color))
