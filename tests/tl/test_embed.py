@@ -416,7 +416,11 @@ def test_a_generator_or_a_seed_as_rng(blood: Any) -> None:
     assert_array_equal(maps[0], maps[1])
     assert (maps[2] != maps[0]).any()
     ctsne.tl.evaluate(blood, "phase", rng=np.random.default_rng(0))
-    with pytest.raises(TypeError, match="rng and random_state were both given"):
-        ctsne.tl.ctsne(blood, "phase", random_state=1, rng=1, **QUICK)
+    assert "random_state: 'int | None' = 0" in str(inspect.signature(ctsne.tl.evaluate))
+    for seed in (0, 1, None):  # 0 is also the default
+        with pytest.raises(TypeError, match="rng and random_state were both given"):
+            ctsne.tl.ctsne(blood, "phase", random_state=seed, rng=1, **QUICK)
+        with pytest.raises(TypeError, match="rng and random_state were both given"):
+            ctsne.tl.evaluate(blood, "phase", random_state=seed, rng=1)
     with pytest.raises(TypeError, match=r"rng must be a whole number .* or a Generator"):
         ctsne.tl.ctsne(blood, "phase", rng="seven", **QUICK)

@@ -39,7 +39,7 @@ def ctsne(
     key_added: str = "ctsne",
     store_graph: bool = False,
     trust: bool = False,
-    random_state: int | np.random.RandomState | None = 0,
+    random_state: int | np.random.RandomState | None = fields.DEFAULT_SEED,
     rng: int | np.random.Generator | None = None,
     copy: bool = False,
     n_components: int = 2,

@@ -24,6 +24,13 @@ from ctsne.storage.record import Record, record_in
 _ENTRIES_AT_ONCE = 2**22  # entries of a graph that are scaled at once
 
 
+class _DefaultSeed(int):
+    """A seed that nobody gave, unlike the same number given beside ``rng``."""
+
+
+DEFAULT_SEED = _DefaultSeed(0)
+
+
 def check_adata(adata: Any) -> None:
     """Refuse anything but AnnData objects."""
     if not ad.is_anndata(adata):
@@ -35,8 +42,8 @@ def check_adata(adata: Any) -> None:
 def seed_of(random_state: Any, rng: Any) -> Any:
     """Return the seed that one of the two arguments gives."""
     if rng is None:
-        return random_state
-    if random_state != 0:
+        return 0 if random_state is DEFAULT_SEED else random_state
+    if random_state is not DEFAULT_SEED:
         raise TypeError("rng and random_state were both given; leave one of them out")
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**31))

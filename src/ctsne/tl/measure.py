@@ -97,7 +97,7 @@ def evaluate(
     metric: str | None = None,
     k: int = NEIGHBORHOOD,
     sample: float | None = MEASURED_POINTS,
-    random_state: int | None = 0,
+    random_state: int | None = fields.DEFAULT_SEED,
     rng: Any = None,
     standard: bool = False,
     n_jobs: int = -1,
