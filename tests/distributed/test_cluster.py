@@ -1,4 +1,4 @@
-"""A scheduler that goes away is one error that says how to go on."""
+"""A scheduler or workers that go away are one error that says how to go on."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ctsne.distributed import place
+from ctsne.distributed import cluster, fit_sample, place
 
 from .conftest import DATA
 
 da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
 
 
 @pytest.fixture
@@ -65,3 +66,30 @@ def test_a_lost_scheduler_is_one_error(
         place(model, array, tmp_path / "out", labels=DATA.known, client=address, progress=False)
     assert "\n" not in str(caught.value)
     assert not list((tmp_path / "out").glob(".*.part"))
+
+
+def test_lost_workers_are_one_error(
+    scheduler: tuple[str, int], model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end(block: np.ndarray, block_info: Any = None) -> np.ndarray:
+        if block_info[0]["chunk-location"][0] == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    monkeypatch.setattr(cluster, "_PATIENCE", 2)
+    whole = da.from_array(DATA.X, chunks=(300, -1))
+    array = whole.map_blocks(end, dtype=DATA.X.dtype, meta=np.empty((0, 0)))
+    options = {"labels": DATA.known, "progress": False}
+    message = "has had no workers for 2 s; start some and run it again: files that are finished"
+    with distributed.Client(scheduler[0], set_as_default=False) as client:
+        client.wait_for_workers(1, timeout=120)
+        with pytest.raises(ConnectionError, match=message) as caught:
+            place(model, array, tmp_path / "out", client=client, **options)
+        assert "\n" not in str(caught.value)
+        assert not list((tmp_path / "out").glob(".*.part"))
+        for work in (
+            lambda: place(model, whole, tmp_path / "out", client=client, **options),
+            lambda: fit_sample(whole, 300, labels=DATA.known, client=client),
+        ):
+            with pytest.raises(ConnectionError, match=message):
+                work()

@@ -14,6 +14,10 @@ from ctsne._core.files import reason
 from ctsne._core.jobs import usable_cpus
 from ctsne._core.messages import load, shown
 
+# Seconds that tasks wait while the cluster has no workers.
+_PATIENCE = 60
+_AGAIN = "run it again: files that are finished are kept"
+
 
 @contextlib.contextmanager
 def opened_client(client: Any) -> Iterator[Any]:
@@ -24,8 +28,7 @@ def opened_client(client: Any) -> Iterator[Any]:
         with contextlib.ExitStack() as stack:
             yield _client_of(client, distributed, stack)
     except lost as error:
-        how = "run it again: files that are finished are kept"
-        raise ConnectionError(f"the connection to the Dask scheduler is lost; {how}") from error
+        raise ConnectionError(f"the connection to the Dask scheduler is lost; {_AGAIN}") from error
 
 
 def _client_of(client: Any, distributed: Any, stack: contextlib.ExitStack) -> Any:
@@ -76,7 +79,9 @@ def run_tasks(client: Any, tasks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     running = {future: number for number, future in enumerate(client.compute(list(tasks)))}
     done = as_completed(list(running), loop=client.loop, with_results=True, raise_errors=False)
     try:
-        for future, result in done:
+        while running:
+            _wait_for_one(done, client)
+            future, result = next(done)
             if future.status == "cancelled":  # not by this program: the scheduler is gone
                 running.clear()
                 raise CancelledError
@@ -86,6 +91,31 @@ def run_tasks(client: Any, tasks: Iterable[Any]) -> Iterator[tuple[int, Any]]:
     finally:
         if running:
             client.cancel(list(running), force=True)
+
+
+def all_results(client: Any, tasks: list[Any], names: list[str]) -> list[Any]:
+    """Return all results in the order of the tasks; raise the first error."""
+    results: dict[int, Any] = {}
+    for number, result in run_tasks(client, tasks):
+        if isinstance(result, ImportError | MemoryError | OSError | TypeError | ValueError):
+            raise result
+        if isinstance(result, Exception):
+            raise ValueError(f"{names[number]}: {why_failed(result)}") from result
+        results[number] = result
+    return [results[number] for number in range(len(tasks))]
+
+
+def _wait_for_one(done: Any, client: Any) -> None:
+    """Wait until a task ends; a cluster that has no workers meanwhile is a ConnectionError."""
+    ready, absent = done.thread_condition, 0  # replies without workers, one per second
+    while absent < _PATIENCE:
+        with ready:
+            if ready.wait_for(done.has_ready, 1):
+                return
+        with contextlib.suppress(OSError):  # the tasks of a lost scheduler are cancelled
+            absent = 0 if client.nthreads() else absent + 1
+    what = f"the Dask cluster has had no workers for {_PATIENCE} s"
+    raise ConnectionError(f"{what}; start some and {_AGAIN}")
 
 
 def why_failed(error: Exception) -> str:

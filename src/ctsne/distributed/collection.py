@@ -17,6 +17,7 @@ from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import reading
 from ctsne._core.messages import load, shown, warn
+from ctsne.distributed.cluster import all_results
 from ctsne.distributed.stores import with_checked_stores
 from ctsne.io import Dataset, Source, check_input, suffix_of
 from ctsne.io.anndata import read_h5ad_blocks
@@ -195,7 +196,9 @@ def _first_rows(shards: Sequence[Shard], choice: Choice, client: Any) -> Dataset
         head = delayed(_head_of)(shard.content, choice)
         here = client is None or isinstance(shard.content, str)  # files need no cluster
         found: Dataset | None = (
-            head.compute(scheduler="synchronous") if here else client.compute(head).result()
+            head.compute(scheduler="synchronous")
+            if here
+            else all_results(client, [head], [shard.name])[0]
         )
         if found is not None:
             return found

@@ -88,12 +88,13 @@ def place(
 
     Notes
     -----
-    A shard whose worker dies is placed again by another one. A shard with bad data, such as missing
-    values, is reported by name after all others are finished; if the map is aligned, all labels are
-    read first, so that a damaged file is reported at once. Shards are read in blocks, so that a
-    worker needs memory for the model and some blocks, or for two partitions per thread of a Dask
-    array or data frame. In a script, call this under ``if __name__ == "__main__":``, because
-    worker processes of a local cluster import the script.
+    A shard whose worker dies is placed again by another one; without any worker for 60 s, the call
+    ends with a ConnectionError. A shard with bad data, such as missing values, is reported by name
+    after all others are finished; if the map is aligned, all labels are read first, so that a
+    damaged file is reported at once. Shards are read in blocks, so that a worker needs memory for
+    the model and some blocks, or for two partitions per thread of a Dask array or data frame. In a
+    script, call this under ``if __name__ == "__main__":``, because worker processes of a local
+    cluster import the script.
 
     Examples
     --------

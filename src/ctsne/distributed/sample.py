@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from ctsne._core.checks import check_count, is_sparse
 from ctsne._core.messages import label_text, load, shown
-from ctsne.distributed.cluster import opened_client, run_tasks, why_failed
+from ctsne.distributed.cluster import all_results, opened_client
 from ctsne.distributed.collection import (
     Choice,
     Collection,
@@ -121,7 +121,7 @@ def read_strata(found: Collection, columns: tuple[str, ...], client: Any) -> lis
     """Return the strata of each shard, and which of them each of its rows belongs to."""
     read = load("dask", extra="dask").delayed(_strata, pure=False)
     tasks = [read(shard.counted, found.choice, columns, shard.name) for shard in found.shards]
-    return _all_results(client, tasks, [shard.name for shard in found.shards])
+    return all_results(client, tasks, [shard.name for shard in found.shards])
 
 
 def take_sample(
@@ -151,19 +151,7 @@ def take_sample(
         if len(own)
     ]
     tasks = [take(shard.content, found.choice, own, shard.name) for shard, own in some]
-    return _joined(_all_results(client, tasks, [shard.name for shard, _ in some]))
-
-
-def _all_results(client: Any, tasks: list[Any], names: list[str]) -> list[Any]:
-    """Return all results in the order of the tasks; raise the first error."""
-    results: dict[int, Any] = {}
-    for number, result in run_tasks(client, tasks):
-        if isinstance(result, ImportError | MemoryError | OSError | TypeError | ValueError):
-            raise result
-        if isinstance(result, Exception):
-            raise ValueError(f"{names[number]}: {why_failed(result)}") from result
-        results[number] = result
-    return [results[number] for number in range(len(tasks))]
+    return _joined(all_results(client, tasks, [shard.name for shard, _ in some]))
 
 
 def _strata(content: Any, choice: Choice, columns: tuple[str, ...], name: str) -> Strata:
