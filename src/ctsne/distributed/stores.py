@@ -37,7 +37,10 @@ def _checked(array: Any) -> Any:
     root = array.store.path if local else getattr(array.store, "root", None)
     if root is None:
         return array
-    checked = _Checked(array, Path(root).resolve() / array.path, array.shards or array.chunks)
+    folder = Path(root).resolve() / array.path
+    if array.shape[:1] == (0,):
+        raise ValueError(f"{folder} has no rows")
+    checked = _Checked(array, folder, array.shards or array.chunks)
     for file, _ in checked.chunks((slice(None),) * array.ndim):
         if not file.exists():
             how = 'write it with zarr.config.set({"array.write_empty_chunks": True})'
