@@ -196,9 +196,7 @@ def _first_rows(shards: Sequence[Shard], choice: Choice, client: Any) -> Dataset
         head = delayed(_head_of)(shard.content, choice)
         here = client is None or isinstance(shard.content, str)  # files need no cluster
         found: Dataset | None = (
-            head.compute(scheduler="synchronous")
-            if here
-            else all_results(client, [head], [shard.name])[0]
+            head.compute(scheduler="sync") if here else all_results(client, [head], [shard.name])[0]
         )
         if found is not None:
             return found

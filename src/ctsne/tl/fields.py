@@ -22,13 +22,8 @@ from ctsne.neighbors.patterns import different_labels
 from ctsne.storage.record import Record, record_in
 
 _ENTRIES_AT_ONCE = 2**22  # entries of a graph that are scaled at once
-
-
-class _DefaultSeed(int):
-    """A seed that nobody gave, unlike the same number given beside ``rng``."""
-
-
-DEFAULT_SEED = _DefaultSeed(0)
+# Equal to 0 but another object, so that a 0 given beside ``rng`` is recognised.
+DEFAULT_SEED = type("DefaultSeed", (int,), {})(0)
 
 
 def check_adata(adata: Any) -> None:
