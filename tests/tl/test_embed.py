@@ -209,6 +209,23 @@ def test_computed_by_dask(form: Any, small: Any, tmp_path: Path) -> None:
             assert_array_equal(lazy.obsm["X_ctsne"], small.obsm["X_ctsne"])
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csc_matrix])
+def test_dask_computes_only_genes_that_are_used(form: Any, small: Any) -> None:
+    def check(block: Any, block_info: Any = None) -> Any:
+        assert block_info[0]["chunk-location"][1] == 0, "genes that are not variable were computed"
+        return block
+
+    n = small.n_vars // 2
+    small.var["highly_variable"] = np.arange(small.n_vars) < n - 3
+    small.X = form(small.X)
+    lazy = small.copy()
+    lazy.X = da.from_array(small.X, chunks=(30, n)).map_blocks(check, meta=small.X[:0])
+    for adata in (small, lazy):
+        ctsne.tl.ctsne(adata, "phase", **QUICK)
+        ctsne.tl.evaluate(adata)
+    assert_array_equal(lazy.obsm["X_ctsne"], small.obsm["X_ctsne"])
+
+
 def test_a_graph_computed_by_dask(blood: Any) -> None:
     sc.pp.neighbors(blood, n_neighbors=12)
     lazy = blood.copy()

@@ -280,15 +280,10 @@ def choose_representation(
         names = ", ".join(known) or "obsm is empty too"
         raise ValueError(f"{where} has no X; choose a representation with use_rep: {names}")
     var = in_memory(adata.var)
-    found = _of_genes(adata.X, var, Source("X", None, 0), where, read)
-    if use_rep is not None or var is None or CHOSEN_GENES not in var.columns:
-        return found
-    chosen = np.flatnonzero((var[CHOSEN_GENES] == True).to_numpy())  # noqa: E712
-    if len(chosen) in (0, found.source.n_columns):
-        return found
-    features = tuple(found.features[gene] for gene in chosen)
-    source = replace(found.source, n_variable=len(chosen))
-    return replace(found, X=found.X[:, chosen], features=features, source=source)
+    chosen = None
+    if use_rep is None and var is not None and CHOSEN_GENES in var.columns:
+        chosen = np.flatnonzero((var[CHOSEN_GENES] == True).to_numpy())  # noqa: E712
+    return _of_genes(adata.X, var, Source("X", None, 0), where, read, chosen)
 
 
 def _of_obsm(part: Any, key: str, where: str, read: _Reader) -> Dataset:
@@ -303,13 +298,21 @@ def _of_obsm(part: Any, key: str, where: str, read: _Reader) -> Dataset:
     return Dataset(matrix, features, {}, None, Source("obsm", key, len(features)))
 
 
-def _of_genes(part: Any, var: Any, source: Source, where: str, read: _Reader) -> Dataset:
-    matrix = _matrix(read(part), source.place, where)
+def _of_genes(
+    part: Any, var: Any, source: Source, where: str, read: _Reader, chosen: Any = None
+) -> Dataset:
+    lazy = hasattr(part, "dask")  # which computes only the columns that are chosen
+    matrix = part if lazy else _matrix(read(part), source.place, where)
     width = matrix.shape[1]
     genes = ds.numbered("gene", width) if var is None else tuple(map(str, var.index))
     if len(genes) != width:
         what = f"{source.place} has {width} columns, var has {len(genes)}"
         raise ValueError(f"{where} is damaged: {what}")
+    if chosen is not None and 0 < len(chosen) < width:
+        matrix, genes = matrix[:, chosen], tuple(genes[gene] for gene in chosen)
+        source = replace(source, n_variable=len(chosen))
+    if lazy:
+        matrix = _matrix(read(matrix), source.place, where)
     return Dataset(matrix, genes, {}, None, replace(source, n_columns=width))
 
 
