@@ -23,7 +23,7 @@ import tempfile
 import time
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -203,14 +203,15 @@ def _make_job(inputs: Files, folder: Path, name: str) -> Job:
     return Job(name, words, file, sweep, inputs, after, seconds, steps)
 
 
+@contextlib.contextmanager
 def _started(
     words: Sequence[str], folder: Path, number: int = 0, step: int = 0
-) -> subprocess.Popen[str]:
-    """Start a command that gets a signal at a step, if these are given."""
+) -> Iterator[subprocess.Popen[str]]:
+    """Start a command that gets a signal at a step, if these are given; end it if it still runs."""
     count = _count_of(folder)
     count.unlink(missing_ok=True)
     dying = [FOLDER / "dying.py", count, int(number), step]
-    return subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, *map(str, dying), *words, "-q"],
         cwd=folder,
         env=worker_environment(),
@@ -218,7 +219,11 @@ def _started(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def _count_of(folder: Path) -> Path:
@@ -239,7 +244,6 @@ def disturb(job: Job, kind: str, rng: Rng, folder: Path) -> tuple[str, str]:
                 process.send_signal(number)
             _, errors = process.communicate(timeout=_PATIENCE + job.seconds)
         except subprocess.TimeoutExpired:
-            process.kill()
             return "broken", f"it does not end within {_PATIENCE:g} s"
     try:
         if kind != "kill":

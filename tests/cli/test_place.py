@@ -127,14 +127,19 @@ def test_ctrl_c_leaves_finished_files(shards: pd.DataFrame, tmp_path: Path) -> N
         "maps",
         "--json",
     ]
-    process = subprocess.Popen(
+    limit = time.monotonic() + 300
+    with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    while not list(tmp_path.glob("maps/large*")):
-        time.sleep(0.05)
-        assert process.poll() is None, process.communicate(timeout=600)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all processes
-    out, err = process.communicate(timeout=60)
+    ) as process:
+        try:
+            while not list(tmp_path.glob("maps/large*")):
+                time.sleep(0.05)
+                assert process.poll() is None and time.monotonic() < limit
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all processes
+            out, err = process.communicate(timeout=60)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 130 and out == ""
     finished = len(list(tmp_path.glob("maps/large*")))
     last = err.splitlines()[-1]

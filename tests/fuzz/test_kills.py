@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,17 @@ def test_nothing_breaks(kills: Any, tmp_path: Path) -> None:
         job = replace(job, words=[*job.words, "--force"], **{state: files})
     result, fault = kills.disturb(job, "interrupt", np.random.default_rng(0), tmp_path / "case")
     assert (result, "neither" in fault or "belong" in fault) == ("broken", True)
+
+
+def test_a_command_that_does_not_end_is_killed(kills: Any, tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    words = ["demo", "--jobs", "1", "-o", "demo.png"]
+    with (
+        pytest.raises(subprocess.TimeoutExpired),
+        kills._started(words, tmp_path / "here") as process,
+    ):
+        process.communicate(timeout=0.1)
+    assert process.returncode == -signal.SIGKILL
 
 
 OLD, NEW = {"map.csv": b"1", "map.csv.json": b"1"}, {"map.csv": b"2", "map.csv.json": b"2"}
