@@ -137,11 +137,12 @@ COMMANDS: dict[str, tuple[list[str], str | None, str | None]] = {
     "embed and plot": ([*_EMBED, "map.csv", "--plot", "map.pdf"], "map.csv", None),
     "embed and model": ([*_EMBED, "map.csv", "--model", "map.ctsne"], "map.csv", None),
     "transform": (["transform", "made.ctsne", "cells.csv", "-o", "map.csv"], "map.csv", None),
-    "transform and page": (
-        ["transform", "made.ctsne", "cells.csv", "-o", "map.csv", "--page", "map.html"],
+    "transform and plot": (
+        ["transform", "made.ctsne", "cells.csv", "-o", "map.csv", "--plot", "map.pdf"],
         "map.csv",
         None,
     ),
+    "embed and page": ([*_EMBED, "map.csv", "--page", "map.html"], "map.csv", None),
     "sweep": ([*_SWEEP, "-o", "fresh"], None, "fresh"),
     "sweep resumed": ([*_SWEEP, "-o", "begun"], None, "begun"),
     "sweep extended": ([*_SWEEP, "-o", "finished"], None, "finished"),
@@ -156,6 +157,9 @@ COMMANDS: dict[str, tuple[list[str], str | None, str | None]] = {
     "rerun of a map": (["rerun", "made.csv", "-o", "map.csv"], "map.csv", None),
     "demo": (["demo", "--jobs", "1", "-o", "demo.png"], "demo.png", None),
 }
+for _words, *_ in COMMANDS.values():
+    if _words[0] != "sweep":  # which has a folder of its own
+        _words.append("--force")  # older files of other programs are in the way
 
 
 def _make_inputs(folder: Path, chosen: list[str]) -> None:

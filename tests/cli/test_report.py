@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ctsne.cli.main import main
 from ctsne.sweep import load_sweep, worker
 
 Run = Callable[..., str]
@@ -49,6 +50,17 @@ def test_a_page_of_a_sweep_and_of_data_are_the_same(cells: str, run: Run) -> Non
     assert first == second and first["inputs"][0]["file"] == "../cells.csv"
     assert parts("a/page.html") == parts("b/page.html") and len(parts("a/page.html")) > 3
     assert Path("kept/sweep.npz").read_bytes() == Path("out/sweep.npz").read_bytes()
+
+
+def test_a_page_of_a_sweep_replaces_any_file_with_force(
+    cells: str, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(f"sweep {cells} --labels batch --methods joint --strengths 1 -o swept")
+    Path("page.html").write_text("of another program")
+    assert main(["report", "swept", "-o", "page.html"]) == 1
+    assert "was not written by ctsne" in capsys.readouterr().err
+    run("report swept -o page.html --force")
+    assert "ctsne-facts" in Path("page.html").read_text("utf-8")
 
 
 def test_the_page_asks_for_the_mixing_of_the_sweep(cells: str, run: Run) -> None:

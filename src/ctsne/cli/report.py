@@ -25,7 +25,7 @@ SWEEP -o PAGE.html
        ctsne report INPUT --labels COLUMN [COLUMN ...] -o PAGE.html [options]"""
 HELP = "write an interactive page with the maps of a sweep"
 # Options that also apply to a finished sweep.
-_ALWAYS = ("output", "palette", "title", "json", "quiet", "verbose", "help")
+_ALWAYS = ("output", "force", "palette", "title", "json", "quiet", "verbose", "help")
 
 
 def add_options(parser: Parser, main: Any) -> None:
