@@ -50,6 +50,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "mixing": {"mixing": 0.7},
     "distances": {"metric": "precomputed", "init": "random"},
     "start": {"init": X[:, :2] * 1e-4},
+    "frame": {"init": pd.DataFrame(X[:, :2] * 1e-4)},
     "state": {"random_state": np.random.RandomState(0)},
     "callback": {"callback": print},
 }

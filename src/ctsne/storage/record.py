@@ -293,7 +293,7 @@ def plain_value(value: Any) -> Any:
         return None  # its state has changed since
     if isinstance(value, GivenArray):
         return {"array": list(value.shape)}
-    if isinstance(value, np.ndarray | list | tuple):
+    if isinstance(value, list | tuple) or hasattr(value, "__array__"):  # also data frames
         return as_numbers(value, argument="a parameter")
     raise TypeError(f"a file cannot hold {shown(value)} as a parameter")
 
