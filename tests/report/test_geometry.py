@@ -105,14 +105,14 @@ def test_nothing_overlaps_or_leaves_the_screen(
 
 def first_screen(page: Opened) -> list[str]:
     """Return what must be visible without scrolling."""
-    wanted = ["#title", "#controls", "#right", "#find"]
+    wanted = ["#title", "#controls", "#right", "#find", "#tabs", "[role=tabpanel]:not(.closed)"]
     sides = page.page.locator("#maps .map:visible").count()
     if sides == 2:
         wanted.append("#left")
     if page.page.is_visible("#right-map"):
         wanted += ["#strength", "#take"]
         if page.page.evaluate("ctsnePage.facts().suggestions !== null"):
-            wanted += ["#suggestion", "#trade"]
+            wanted.append("#suggestion")
     if page.page.locator("details.menu[open]").count():
         wanted.append("details.menu[open] > .sheet")
     return wanted

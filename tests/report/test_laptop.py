@@ -114,15 +114,14 @@ def test_all_labels_and_panels_are_in_sight(opened: Open, path: Path) -> None:
         bottom(page, "#legend-right button >> nth=12") <= bottom(page, "#legend-right .labels") + 1
     )
     assert page.text("#legend-right .more") == ""
-    for selector in ("#right", "#copy", "#selection", "#find", "#trade"):
+    for selector in ("#right", "#copy", "#find", "#trade"):
         assert bottom(page, selector) <= 768, selector
     last.click()
     page.page.locator("#legend-right .labels button").first.click()
+    assert bottom(page, "#selection-tables tr >> nth=4") <= bottom(page, "#selection") <= 768
     page.page.fill("#find", "17")
-    for selector in ("#right", "#copy", "#clear", "#find", "#point"):
+    for selector in ("#right", "#copy", "#find", "#point"):
         assert bottom(page, selector) <= 768, selector
-    order = ("#legend-right", "#trade-off", "#selection", "#point")
-    assert sorted(order, key=lambda each: bottom(page, each)) == list(order)
     assert bottom(page, "#point-facts dd >> nth=2") <= bottom(page, "#point")
     assert bottom(page, "#point-facts dd >> nth=1") > bottom(page, "#point-facts dd >> nth=0") + 10
 
@@ -157,13 +156,23 @@ def test_long_names_that_differ_at_the_end_are_told_apart(opened: Open, tmp_path
         assert box is not None and room is not None and box["x"] + box["width"] <= room["x"]
 
 
-def test_a_point_under_the_pointer_moves_no_panel(opened: Open, path: Path) -> None:
+def test_points_and_selections_move_nothing(opened: Open, path: Path) -> None:
     page = opened(path, viewport=LAPTOP)
-    before = bottom(page, "#legend-right"), bottom(page, "#selection"), bottom(page, "#point")
+
+    def places() -> list[float]:
+        fixed = ["#left", "#legend-left", "#legend-right", "#tabs", "[role=tabpanel]:not(.closed)"]
+        return [bottom(page, selector) for selector in fixed]
+
+    before = places()
     page.page.mouse.move(*page.pixels("right")[0])
     page.wait("ctsnePage.state().point !== null")
-    after = bottom(page, "#legend-right"), bottom(page, "#selection"), bottom(page, "#point")
-    assert after == before
+    assert places() == before
+    page.page.locator("#legend-right .labels button").first.click()
+    assert page.page.is_visible("#clear") and places() == before
+    page.page.fill("#find", "17")
+    assert page.page.is_visible("#point-facts") and places() == before
+    page.page.click("#tab-trade-off")
+    assert page.page.is_visible("#trade") and places() == before
 
 
 def test_no_empty_chart_for_tsne(opened: Open, path: Path) -> None:

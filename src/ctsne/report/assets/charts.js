@@ -117,7 +117,7 @@ function connectTradeOff(data, state) {
     dots: line.maps.map(dotOf).filter(isDrawn),
   }));
   const all = lines.flatMap(({ dots }) => dots);
-  byId("trade-off").hidden = all.length < 2;
+  byId("tab-trade-off").hidden = all.length < 2;
   if (all.length < 2) return;
   const [x, y] = [padded(all.map(({ mixing }) => mixing), 0.08), padded(all.map(({ kept }) => kept), 0.14)];
   let placed = new Map();

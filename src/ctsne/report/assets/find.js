@@ -9,6 +9,7 @@ function connectFind(data, state) {
   const show = () => {
     const point = found.points[place] ?? null;
     state.set({ pinned: point, point });
+    if (state.values.tab !== "point") state.set({ tab: "point" });
     byId("point-hint").textContent = found.words(place);
     if (point !== null) {
       const labels = facts.columns.map((_, column) => data.labelOf(column, point)).join(", ");

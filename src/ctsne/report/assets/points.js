@@ -32,9 +32,8 @@ function drawFacts(list, pairs) {
 function connectPoint(data, state) {
   state.watch(["pinned", "panels", "focus"], (values) => {
     const { pinned } = values;
-    byId("point-hint").textContent = "";
+    byId("point-hint").textContent = pinned === null ? "Click a point, or find one by its name or row." : "";
     drawFacts(byId("point-facts"), pinned === null ? [] : factsOf(data, pinned, focused(values).map));
-    byId("point").classList.toggle("pinned", pinned !== null);
   });
   watchEnd(byId("point-facts"));
   connectFind(data, state);

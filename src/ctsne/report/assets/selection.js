@@ -17,7 +17,7 @@ function connectSelection(data, state) {
     const words = `${count(selected.length)} of ${count(n)} points${isPart ? " shown" : ""} (${percent(selected.length / n)})${isPart ? `; ${count(facts.sampledFrom ?? facts.n)} in all` : ""}`;
     byId("selection-count").textContent = some ? words : "";
     byId("selection-hint").hidden = some;
-    byId("selection-actions").hidden = !some;
+    byId("selection-head").hidden = !some;
     byId("save-csv").disabled = !some;
     if (some) say(`${counted(selected.length, "point")} selected`);
   });

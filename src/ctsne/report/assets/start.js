@@ -26,6 +26,7 @@ function start() {
     connectSettings(data, state);
     connectSuggestion(data, state);
   }
+  connectTabs(facts, state);
   const panelOf = (side) => maps.panels[SIDES.indexOf(side)];
   // A read-only view of the state, for tests and for the console.
   window.ctsnePage = Object.freeze({

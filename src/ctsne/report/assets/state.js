@@ -22,6 +22,7 @@ function makeState(facts) {
     look: { size: null, opacity: null, names: "auto", theme: "auto" }, // null: automatic
     drag: "select", // or "move"
     least: 0, // points with less trust are faded
+    tab: null, // the section shown below the legend
   };
   const [left, right] = firstColours(facts, map);
   if (facts.single) values.preset = left !== right ? "colours" : "one";

@@ -1,0 +1,48 @@
+// Sections beside the maps that share one place, so that none pushes another away. A selection and a
+// point bring up their own; without them, the section before returns.
+
+function connectTabs(facts, state) {
+  const tabs = [...byId("tabs").children].filter((tab) => !tab.hidden && !(facts.single && tab.classList.contains("swept")));
+  const nameOf = (tab) => tab.getAttribute("aria-controls");
+  let before = {}; // by the section brought up, the one that it replaced
+  const choose = (tab) => {
+    before = {};
+    state.set({ tab: nameOf(tab) });
+  };
+  for (const tab of tabs) tab.addEventListener("click", () => choose(tab));
+  byId("tabs").addEventListener("keydown", ({ key, target }) => {
+    const step = { ArrowLeft: tabs.length - 1, ArrowRight: 1 }[key];
+    if (step === undefined) return;
+    const next = tabs[(tabs.indexOf(target) + step) % tabs.length];
+    choose(next);
+    next.focus();
+  });
+  state.set({ tab: nameOf(tabs[0]) });
+  state.watch(["tab"], ({ tab: open }) => {
+    for (const tab of byId("tabs").children) {
+      const isOpen = nameOf(tab) === open;
+      tab.setAttribute("aria-selected", isOpen);
+      tab.tabIndex = isOpen ? 0 : -1;
+      byId(nameOf(tab)).classList.toggle("closed", !isOpen);
+    }
+  });
+  const bringUp = (name, isThere) => {
+    const { tab } = state.values;
+    if (isThere && tab !== name) {
+      before[name] = tab;
+      state.set({ tab: name });
+    } else if (!isThere) {
+      if (tab === name && before[name] !== undefined) state.set({ tab: before[name] });
+      delete before[name];
+    }
+  };
+  // Later ones first: what is cleared together is left in reverse order.
+  state.watch(["pinned"], ({ pinned }) => bringUp("point", pinned !== null));
+  let had = false;
+  state.watch(["selected"], ({ selected }) => {
+    const has = selected.length > 0;
+    byId("selection-number").textContent = has ? ` ${count(selected.length)}` : "";
+    if (has !== had) bringUp("selection", has);
+    had = has;
+  });
+}
