@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
@@ -53,6 +53,7 @@ class PageLine:
     method: str
     maps: Sequence[int]
     knob: str | None = None
+    family: str = ""  # the title without the seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +150,12 @@ def _read_sweep(
     """Return the maps of a sweep along its lines, those to choose from, and its labels by name."""
     place = {id(swept): index for index, swept in enumerate(result.maps)}
 
-    def indices(chosen: Iterable[SweptMap]) -> list[int]:
-        return [place[id(swept)] for swept in chosen]
+    def indices(line: Line) -> list[int]:
+        return [place[id(swept)] for swept in line.maps]
+
+    def family(line: Line) -> str:
+        kept = {name: value for name, value in line.parameters.items() if name != "random_state"}
+        return replace(line, parameters=kept).title
 
     lines = result.lines()
     line_of = {id(swept): line for line in lines for swept in line.maps}
@@ -161,7 +166,7 @@ def _read_sweep(
     page = PageData(
         [_swept_map(swept, line_of.get(id(swept)), result.estimator) for swept in result.maps],
         [
-            PageLine(line.title, line.parameters["method"], indices(line.maps), line.knob)
+            PageLine(line.title, line.parameters["method"], indices(line), line.knob, family(line))
             for line in lines
         ],
         known=() if result.labels is None else result.labels.names,

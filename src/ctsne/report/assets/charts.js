@@ -1,6 +1,8 @@
 // Small charts as SVG: axes, dots to click, and the cost of mixing.
 
-// Round numbers across a range, roughly as many as asked for.
+const LEAST_SPAN = 0.2; // of an axis; measures go from 0 to 1
+
+// Round numbers across a range, roughly as many as asked for, but at least three.
 
 function ticksOf(low, high, about) {
   const rough = (high - low) / about || 1;
@@ -8,7 +10,7 @@ function ticksOf(low, high, about) {
   const step = power * [1, 2, 5, 10].find((each) => each * power >= rough);
   const ticks = [];
   for (let tick = Math.ceil(low / step) * step; tick <= high + step * 1e-9; tick += step) ticks.push(Number(tick.toPrecision(10)));
-  return ticks;
+  return ticks.length < 3 ? ticksOf(low, high, 1.5 * about) : ticks;
 }
 
 // Calls draw with an empty drawing and its size, now and whenever the place for it changes its size;
@@ -56,7 +58,7 @@ function drawLine(chart, dots, color, dashes = "none") {
 }
 
 function drawDot(chart, { x, y, title }, color, kind = "") {
-  const dot = shape("circle", { cx: x, cy: y, r: 4.5, color, class: `dot ${kind}` });
+  const dot = shape("circle", { cx: x, cy: y, r: kind.includes("seed") ? 3 : 4.5, color, class: `dot ${kind}` });
   dot.append(shape("title", {}, title));
   chart.append(dot);
 }
@@ -89,9 +91,11 @@ function keyItem(color, text, kind = "") {
   return item;
 }
 
+// The range of values with some room, never so narrow that small differences look like a trend.
+
 function padded(values, share) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  const pad = share * (high - low) || 0.05;
+  const pad = Math.max(share * (high - low), (LEAST_SPAN - (high - low)) / 2);
   return [low - pad, high + pad];
 }
 
@@ -105,18 +109,45 @@ function lineStyle(rank) {
   return { dashes: ["none", "5 3", "1.5 3"][rank % 3], kind: rank % 2 === 1 ? "open" : "" };
 }
 
+// Lines that differ only in their seeds, as one: the maps of each setting, and the mean of these.
+
+function familiesOf(facts, dotOf) {
+  const families = new Map();
+  for (const { family, method, color, maps } of facts.lines) {
+    if (!families.has(family)) families.set(family, { title: family, method, color, settings: new Map() });
+    const { settings } = families.get(family);
+    for (const map of maps) {
+      const dot = dotOf(map);
+      if (dot.mixing === undefined || dot.kept === undefined) continue;
+      const { setting } = facts.maps[map];
+      settings.set(setting, [...(settings.get(setting) ?? []), dot]);
+    }
+  }
+  const mean = (dots, key) => dots.reduce((sum, dot) => sum + dot[key], 0) / dots.length;
+  const all = [...families.values()];
+  return all.map(({ settings, ...family }, place) => ({
+    ...family, ...lineStyle(all.slice(0, place).filter(({ method }) => method === family.method).length),
+    groups: [...settings.values()].map((dots) => ({ dots, mixing: mean(dots, "mixing"), kept: mean(dots, "kept") })),
+  }));
+}
+
+// From the least to the most that seeds give, both ways.
+
+function drawWhiskers(chart, dots, { mixing, kept }, { toX, toY }, color) {
+  const range = (key) => [Math.min(...dots.map((dot) => dot[key])), Math.max(...dots.map((dot) => dot[key]))];
+  const [across, along] = [range("mixing").map(toX), range("kept").map(toY)];
+  chart.append(shape("line", { x1: across[0], x2: across[1], y1: toY(kept), y2: toY(kept), stroke: color, class: "whisker" }),
+    shape("line", { x1: toX(mixing), x2: toX(mixing), y1: along[0], y2: along[1], stroke: color, class: "whisker" }));
+}
+
 // Every map by its mixing and the neighbours it keeps. Shown and suggested maps carry their settings.
 
 function connectTradeOff(data, state) {
   const { facts } = data;
   const nameOf = (key) => facts.measures.find((measure) => measure.key === key)?.name;
-  const isDrawn = ({ mixing, kept }) => mixing !== undefined && kept !== undefined;
   const dotOf = (map) => ({ map, mixing: leastMixing(facts, map), kept: facts.maps[map].measures.adjusted_rnx });
-  const lines = facts.lines.map((line, place) => ({
-    ...line, ...lineStyle(facts.lines.slice(0, place).filter(({ method }) => method === line.method).length),
-    dots: line.maps.map(dotOf).filter(isDrawn),
-  }));
-  const all = lines.flatMap(({ dots }) => dots);
+  const families = familiesOf(facts, dotOf);
+  const all = families.flatMap(({ groups }) => groups.flatMap(({ dots }) => dots));
   byId("tab-trade-off").hidden = all.length < 2;
   if (all.length < 2) return;
   const [x, y] = [padded(all.map(({ mixing }) => mixing), 0.08), padded(all.map(({ kept }) => kept), 0.14)];
@@ -134,15 +165,17 @@ function connectTradeOff(data, state) {
     }
     placed = new Map();
     const along = [];
-    for (const { dots, color, dashes, kind } of lines) {
-      const drawn = dots.map(({ map, mixing, kept }) => ({
-        map, x: toX(mixing), y: toY(kept), title: `${facts.maps[map].title}: mixing ${mixing.toFixed(2)}, neighbours kept ${kept.toFixed(2)}`,
-      }));
-      if (drawn.length > 1) drawLine(chart, drawn, themed(color), dashes);
-      along.push(...boxesAlong(drawn));
-      for (const dot of drawn) {
-        drawDot(chart, dot, themed(color), kind);
-        placed.set(dot.map, dot);
+    for (const { groups, color, dashes, kind } of families) {
+      const means = groups.map(({ mixing, kept }) => ({ x: toX(mixing), y: toY(kept) }));
+      if (means.length > 1) drawLine(chart, means, themed(color), dashes);
+      along.push(...boxesAlong(means));
+      for (const { dots, ...middle } of groups) {
+        if (dots.length > 1) drawWhiskers(chart, dots, middle, { toX, toY }, themed(color));
+        for (const { map, mixing, kept } of dots) {
+          const dot = { map, x: toX(mixing), y: toY(kept), title: `${facts.maps[map].title}: mixing ${mixing.toFixed(2)}, neighbours kept ${kept.toFixed(2)}` };
+          drawDot(chart, dot, themed(color), dots.length > 1 ? `${kind} seed` : kind);
+          placed.set(map, dot);
+        }
       }
     }
     const shown = new Set(preset === "one" ? [panels[1].map] : panels.map(({ map }) => map));
@@ -160,7 +193,7 @@ function connectTradeOff(data, state) {
   onNearest(byId("trade"), () => placed.values(), (map) => lookAtMap(state, map));
   state.watch(["panels", "suggested", "targets", "look", "preset"], again);
   state.watch(["look"], () => {
-    byId("trade-key").replaceChildren(...(lines.length > 1 ? lines.map(({ title, color, kind }) => keyItem(themed(color), title, kind)) : []));
+    byId("trade-key").replaceChildren(...(families.length > 1 ? families.map(({ title, color, kind }) => keyItem(themed(color), title, kind)) : []));
   });
 }
 
