@@ -1,7 +1,7 @@
-// Point size, opacity, names and theme. They are kept in the address, so that a link or a reload
+// Point size, opacity, names, contours and theme. They are kept in the address, so that a link or a reload
 // brings them back.
 
-const LOOKS = { names: ["auto", "always", "never"], theme: ["auto", "light", "dark"] };
+const LOOKS = { names: ["auto", "always", "never"], contours: ["none", "all", "labels"], theme: ["auto", "light", "dark"] };
 
 function connectLook(state) {
   const system = window.matchMedia("(prefers-color-scheme: dark)");
@@ -45,7 +45,7 @@ function lookInAddress() {
 }
 
 function keepInAddress(look) {
-  const kept = Object.entries(look).filter(([, value]) => value !== null && value !== "auto");
+  const kept = Object.entries(look).filter(([, value]) => ![null, "auto", "none"].includes(value));
   const hash = kept.length === 0 ? "" : `#${new URLSearchParams(kept)}`;
   if (hash === location.hash) return;
   try {

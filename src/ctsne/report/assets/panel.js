@@ -25,7 +25,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
   const context = overlay.getContext("2d");
   const seen = {
     points, width: 0, height: 0, view: WHOLE, share: 1, ring: null, lasso: null,
-    named: [], unlit: new Set(), // names as they are seen, and codes whose names step back
+    contours: [], named: [], unlit: new Set(), // names as they are seen, and codes whose names step back
     look: { size: null, opacity: null, dark: false }, raised: 0, // number of points with a mask
   };
   const plain = makeSplat(points);
@@ -33,6 +33,8 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
   let grid = null; // made for the first pointer over these positions
   let names = null;
   let placed = null; // names at their places
+  let contoured = "none"; // or "all", "labels"
+  let contours = null; // computed when first drawn
   let begun = null; // time at which the animation began, null without one
   let resting = null; // timer until the view is taken to be at rest
   let queued = null; // frame
@@ -120,7 +122,12 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     if (overlay.height !== height) overlay.height = height;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, seen.width, seen.height);
+    seen.contours = [];
     seen.named = [];
+    if (contoured !== "none" && begun === null) {
+      contours ??= contoursOf(points.to, contoured === "labels" ? points.codes : null);
+      seen.contours = contours;
+    }
     if (names !== null && begun === null) {
       // While the view moves, names go with their places; at rest they are placed anew.
       placed ??= placeNames(context, nameAnchors(points.to, names, seen), seen, host);
@@ -198,7 +205,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       points.to = positions;
       begun = isSmooth ? performance.now() : null;
       seen.share = isSmooth ? 0 : 1;
-      grid = placed = null;
+      grid = placed = contours = null;
       load(...(isSmooth ? ["from", "to"] : ["to"]));
     },
     paint(codes, table) {
@@ -231,6 +238,11 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       placed = null;
       redraw(false);
     },
+    contours(wanted) {
+      contoured = wanted;
+      contours = null;
+      redraw(false);
+    },
     drag(how) {
       dragging = how;
       pointer.cursor();
@@ -246,6 +258,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     drawn: () => drawn,
     frames: () => frames.slice(),
     named: () => seen.named,
+    contoured: () => seen.contours,
   };
 }
 

@@ -24,11 +24,12 @@ function connectPanels(data, state, colouring) {
   const paint = ({ panels: wanted, look }) => wanted.forEach((each, place) => {
     const found = colouring(each);
     const withNames = found.kind === "labels" && (look.names === "always" || (look.names === "auto" && !found.isKnown));
-    const key = `${found.key} ${isDark()} ${withNames}`;
+    const key = `${found.key} ${isDark()} ${withNames} ${look.contours}`;
     if (key === painted[place]) return;
     painted[place] = key;
     panels[place].paint(found.codes, colorTable(facts, found, isDark()));
     panels[place].names(withNames ? { codes: found.codes, texts: found.labels } : null);
+    panels[place].contours(look.contours === "labels" && found.kind !== "labels" ? "all" : look.contours);
   });
   state.watch(["look"], ({ look: { size, opacity } }) => panels.forEach((panel) => panel.look({ size, opacity, dark: isDark() })));
   state.watch(["panels", "look"], (values) => {

@@ -18,6 +18,7 @@ function ringPlace({ points, view, width, height, share, ring }) {
 
 function drawMarks(context, seen) {
   const colors = inks(seen.look);
+  drawContours(context, seen);
   drawNames(context, seen.named, colors, seen.unlit);
   const at = ringPlace(seen);
   if (at === null) return;
@@ -86,6 +87,7 @@ function svgOf(host, seen) {
     `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     `<rect width="${width}" height="${height}" fill="${escaped(backgroundOf(host))}"/>`,
     svgPoints(seen),
+    svgContours(seen),
   ];
   // The halo is a text of its own, because not every program knows how to draw it below the letters.
   const family = escaped(getComputedStyle(host).fontFamily);

@@ -44,6 +44,7 @@ function start() {
     drawn: (side) => panelOf(side).drawn(),
     frames: (side) => panelOf(side).frames(),
     named: (side) => structuredClone(panelOf(side).named()),
+    contours: (side) => structuredClone(panelOf(side).contoured()),
   });
 }
 

@@ -19,7 +19,7 @@ function makeState(facts) {
     targets, // mixing that a suggestion must reach: of the label, or of each column
     suggested, // a map, or null if mixing could not be measured
     reason, // why this map
-    look: { size: null, opacity: null, names: "auto", theme: "auto" }, // null: automatic
+    look: { size: null, opacity: null, names: "auto", contours: "none", theme: "auto" }, // null: automatic
     drag: "select", // or "move"
     least: 0, // points with less trust are faded
     tab: null, // the section shown below the legend
