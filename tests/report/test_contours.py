@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from .conftest import Open, Opened, made_up, written
+from .test_page_points import saved
 
 BLOBS = made_up(3000, grid=[{"method": "joint", "strength": [0.5, 1]}])
 
@@ -86,9 +87,5 @@ def test_pictures_have_the_lines(opened: Open, tmp_path: Path) -> None:
     for what in ("none", "all"):
         choose(page, what)
         page.settle()
-        page.page.click("#save-menu summary")
-        with page.page.expect_download() as waiting:
-            page.page.click("#save-svg")
-        texts.append(Path(waiting.value.path()).read_text("utf-8"))
-        page.page.keyboard.press("Escape")
+        texts.append(saved(page, "svg").decode())
     assert [text.count("<path") for text in texts] == [0, 2 * 2 * 4]  # with halos, in two panels

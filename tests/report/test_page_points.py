@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 from matplotlib.path import Path as Polygon
 
 from .conftest import Made, Open, Opened, made_up, written
@@ -115,6 +116,22 @@ def test_saves_what_is_seen(opened: Open, path: Path) -> None:
     texts = svg_texts(page)
     assert "joint, strength 0.5, by batch" in texts and "joint, strength 0.5, by kind" in texts
     assert [texts.count(name) for name in ("one", "two")] == [1, 1]  # in the legend below
+
+
+def test_saved_pictures_are_light_unless_asked_otherwise(opened: Open, path: Path) -> None:
+    page = opened(path, color_scheme="dark")
+    page.page.click("#look-menu summary")
+    page.page.select_option("#theme", "dark")
+    page.page.keyboard.press("Escape")
+    for theme, is_light in (("light", True), ("seen", False)):
+        page.page.select_option("#save-theme", theme, force=True)
+        picture = imread(BytesIO(saved(page, "png")), "png")[..., :3]
+        assert (picture.mean() > 0.5) == is_light
+        assert picture.min() < 0.2 and picture.max() > 0.8  # ink on ground, in either
+        drawing = saved(page, "svg").decode()
+        assert ('fill="#15171b"' in drawing) is is_light
+        assert page.page.evaluate("document.documentElement.dataset.theme") == "dark"
+        assert page.page.evaluate("location.hash") == "#theme=dark"
 
 
 def test_long_names_in_a_saved_picture_are_told_apart(opened: Open, tmp_path: Path) -> None:

@@ -13,8 +13,17 @@ function connectSaving(data, state, colouring, panels) {
     const title = `${data.facts.maps[each.map].title}${colours.name === "" ? "" : `, by ${colours.name}`}`;
     return [{ panel: panels[place], width: host.clientWidth, height: host.clientHeight, title, colours }];
   });
-  byId("save-png").addEventListener("click", () => asCanvas(pageOf(data, shown())).toBlob((blob) => saveFile("maps.png", blob)));
-  byId("save-svg").addEventListener("click", () => saveFile("maps.svg", new Blob([asDrawing(pageOf(data, shown()))], { type: "image/svg+xml" })));
+  // Pictures are mostly for white paper, so the page is light while they are made.
+  const taken = (make) => {
+    const { look } = state.values;
+    const isSeen = byId("save-theme").value === "seen" || !isDark();
+    if (!isSeen) state.set({ look: { ...look, theme: "light" } });
+    const picture = make(pageOf(data, shown()));
+    if (!isSeen) state.set({ look });
+    return picture;
+  };
+  byId("save-png").addEventListener("click", () => taken(asCanvas).toBlob((blob) => saveFile("maps.png", blob)));
+  byId("save-svg").addEventListener("click", () => saveFile("maps.svg", new Blob([taken(asDrawing)], { type: "image/svg+xml" })));
 }
 
 // Where everything goes: panels, texts, swatches and scales, from the upper left corner.

@@ -27,6 +27,7 @@ function start() {
     connectSuggestion(data, state);
   }
   connectTabs(facts, state);
+  connectUndo(state);
   const panelOf = (side) => maps.panels[SIDES.indexOf(side)];
   // A read-only view of the state, for tests and for the console.
   window.ctsnePage = Object.freeze({
