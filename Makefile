@@ -27,13 +27,15 @@ FOR_DOCS := $(VENV)/.for-docs
 FOR_DIST := $(VENV)/.for-dist
 LOWEST   := build/lowest
 FOR_LOWEST := $(LOWEST)/.made
+AXE_VERSION := 4.14.0
+AXE      := build/axe/package/axe.min.js
 
 # How long and from which seed the attackers of fuzz/ work. A fixed seed repeats the same cases.
 SECONDS ?= 600
 SEED    ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage fuzz kills soak lint docs bench experiments sanitize processors dist lowest clean
+.PHONY: help demo test coverage fuzz kills soak lint axe docs bench experiments sanitize processors dist lowest clean
 # One environment is shared by all targets: two installs at once would break it.
 .NOTPARALLEL:
 
@@ -66,6 +68,12 @@ lint: $(FOR_TEST) ## check style, types and the order of imports only
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
+
+axe: $(AXE) ## fetch axe-core with npm, for the tests of the page's accessibility
+
+$(AXE):
+	mkdir -p build/axe
+	cd build/axe && npm pack --silent axe-core@$(AXE_VERSION) && tar -xzmf axe-core-$(AXE_VERSION).tgz
 
 docs: $(FOR_DOCS) ## build the site into docs/_build/html, no warnings, no broken links
 	$(BIN)/sphinx-build -q -W -n --keep-going docs docs/_build/html

@@ -35,7 +35,7 @@ function connectPoint(data, state) {
     byId("point-hint").textContent = pinned === null ? "Click a point, or find one by its name or row." : "";
     drawFacts(byId("point-facts"), pinned === null ? [] : factsOf(data, pinned, focused(values).map));
   });
-  watchEnd(byId("point-facts"));
+  watchEnd(byId("point-list"));
   connectFind(data, state);
 }
 

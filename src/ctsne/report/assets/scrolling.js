@@ -7,5 +7,5 @@ function watchEnd(list, onChange = () => {}) {
   };
   list.addEventListener("scroll", look);
   new ResizeObserver(look).observe(list);
-  new MutationObserver(look).observe(list, { childList: true });
+  new MutationObserver(look).observe(list, { childList: true, subtree: true });
 }
