@@ -53,12 +53,13 @@ def test_the_look_is_kept_in_the_address(opened: Open, path: Path) -> None:
     page.page.click("#look-menu summary")
     page.page.select_option("#theme", "dark")
     page.page.select_option("#names", "never")
+    page.page.select_option("#contours", "all")
     page.page.fill("#size", "4")
     assert page.page.get_attribute("html", "data-theme") == "dark"
     page.wait("ctsnePage.named('right').length === 0")  # drawn with the next frame
     page.page.reload()
     page.wait("window.ctsnePage !== undefined")
-    look = {"size": 4, "opacity": None, "names": "never", "theme": "dark"}
+    look = {"size": 4, "opacity": None, "names": "never", "contours": "all", "theme": "dark"}
     assert page.state()["look"] == look
     page.requests.pop()  # the same page again
 

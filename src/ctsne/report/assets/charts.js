@@ -109,35 +109,31 @@ function lineStyle(rank) {
   return { dashes: ["none", "5 3", "1.5 3"][rank % 3], kind: rank % 2 === 1 ? "open" : "" };
 }
 
-// Lines that differ only in their seeds, as one: the maps of each setting, and the mean of these.
+// Lines that differ only in their seeds, as one: groups of dots that have the same setting.
 
 function familiesOf(facts, dotOf) {
-  const families = new Map();
-  for (const { family, method, color, maps } of facts.lines) {
-    if (!families.has(family)) families.set(family, { title: family, method, color, settings: new Map() });
-    const { settings } = families.get(family);
-    for (const map of maps) {
-      const dot = dotOf(map);
-      if (dot.mixing === undefined || dot.kept === undefined) continue;
-      const { setting } = facts.maps[map];
-      settings.set(setting, [...(settings.get(setting) ?? []), dot]);
-    }
-  }
-  const mean = (dots, key) => dots.reduce((sum, dot) => sum + dot[key], 0) / dots.length;
-  const all = [...families.values()];
-  return all.map(({ settings, ...family }, place) => ({
-    ...family, ...lineStyle(all.slice(0, place).filter(({ method }) => method === family.method).length),
-    groups: [...settings.values()].map((dots) => ({ dots, mixing: mean(dots, "mixing"), kept: mean(dots, "kept") })),
-  }));
+  const grouped = (all, keyOf) => [...new Set(all.map(keyOf))].map((key) => all.filter((each) => keyOf(each) === key));
+  const ranks = {};
+  return grouped(facts.lines, ({ family }) => family).map((lines) => {
+    const [{ family: title, method, color }] = lines;
+    ranks[method] = (ranks[method] ?? -1) + 1;
+    const dots = lines.flatMap(({ maps }) => maps.map(dotOf)).filter(({ mixing, kept }) => mixing !== undefined && kept !== undefined);
+    return { title, color, ...lineStyle(ranks[method]), groups: grouped(dots, ({ map }) => facts.maps[map].setting) };
+  });
+}
+
+function meanPlace(dots) {
+  const mean = (axis) => dots.reduce((sum, dot) => sum + dot[axis], 0) / dots.length;
+  return { x: mean("x"), y: mean("y") };
 }
 
 // From the least to the most that seeds give, both ways.
 
-function drawWhiskers(chart, dots, { mixing, kept }, { toX, toY }, color) {
-  const range = (key) => [Math.min(...dots.map((dot) => dot[key])), Math.max(...dots.map((dot) => dot[key]))];
-  const [across, along] = [range("mixing").map(toX), range("kept").map(toY)];
-  chart.append(shape("line", { x1: across[0], x2: across[1], y1: toY(kept), y2: toY(kept), stroke: color, class: "whisker" }),
-    shape("line", { x1: toX(mixing), x2: toX(mixing), y1: along[0], y2: along[1], stroke: color, class: "whisker" }));
+function drawWhiskers(chart, dots, color) {
+  const { x, y } = meanPlace(dots);
+  const ends = (axis, side) => Math[side](...dots.map((dot) => dot[axis]));
+  chart.append(shape("line", { x1: ends("x", "min"), x2: ends("x", "max"), y1: y, y2: y, stroke: color, class: "whisker" }),
+    shape("line", { x1: x, x2: x, y1: ends("y", "min"), y2: ends("y", "max"), stroke: color, class: "whisker" }));
 }
 
 // Every map by its mixing and the neighbours it keeps. Shown and suggested maps carry their settings.
@@ -147,7 +143,7 @@ function connectTradeOff(data, state) {
   const nameOf = (key) => facts.measures.find((measure) => measure.key === key)?.name;
   const dotOf = (map) => ({ map, mixing: leastMixing(facts, map), kept: facts.maps[map].measures.adjusted_rnx });
   const families = familiesOf(facts, dotOf);
-  const all = families.flatMap(({ groups }) => groups.flatMap(({ dots }) => dots));
+  const all = families.flatMap(({ groups }) => groups.flat());
   byId("tab-trade-off").hidden = all.length < 2;
   if (all.length < 2) return;
   const [x, y] = [padded(all.map(({ mixing }) => mixing), 0.08), padded(all.map(({ kept }) => kept), 0.14)];
@@ -166,15 +162,17 @@ function connectTradeOff(data, state) {
     placed = new Map();
     const along = [];
     for (const { groups, color, dashes, kind } of families) {
-      const means = groups.map(({ mixing, kept }) => ({ x: toX(mixing), y: toY(kept) }));
+      const drawn = groups.map((dots) => dots.map(({ map, mixing, kept }) => ({
+        map, x: toX(mixing), y: toY(kept), title: `${facts.maps[map].title}: mixing ${mixing.toFixed(2)}, neighbours kept ${kept.toFixed(2)}`,
+      })));
+      const means = drawn.map(meanPlace);
       if (means.length > 1) drawLine(chart, means, themed(color), dashes);
       along.push(...boxesAlong(means));
-      for (const { dots, ...middle } of groups) {
-        if (dots.length > 1) drawWhiskers(chart, dots, middle, { toX, toY }, themed(color));
-        for (const { map, mixing, kept } of dots) {
-          const dot = { map, x: toX(mixing), y: toY(kept), title: `${facts.maps[map].title}: mixing ${mixing.toFixed(2)}, neighbours kept ${kept.toFixed(2)}` };
+      for (const dots of drawn) {
+        if (dots.length > 1) drawWhiskers(chart, dots, themed(color));
+        for (const dot of dots) {
           drawDot(chart, dot, themed(color), dots.length > 1 ? `${kind} seed` : kind);
-          placed.set(map, dot);
+          placed.set(dot.map, dot);
         }
       }
     }

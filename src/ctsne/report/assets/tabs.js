@@ -11,16 +11,16 @@ function connectTabs(facts, state) {
   };
   for (const tab of tabs) tab.addEventListener("click", () => choose(tab));
   byId("tabs").addEventListener("keydown", ({ key, target }) => {
-    const step = { ArrowLeft: tabs.length - 1, ArrowRight: 1 }[key];
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
     if (step === undefined) return;
-    const next = tabs[(tabs.indexOf(target) + step) % tabs.length];
+    const next = tabs.at((tabs.indexOf(target) + step) % tabs.length);
     choose(next);
     next.focus();
   });
-  state.set({ tab: nameOf(tabs[0]) });
-  state.watch(["tab"], ({ tab: open }) => {
+  choose(tabs[0]);
+  state.watch(["tab"], (values) => {
     for (const tab of byId("tabs").children) {
-      const isOpen = nameOf(tab) === open;
+      const isOpen = nameOf(tab) === values.tab;
       tab.setAttribute("aria-selected", isOpen);
       tab.tabIndex = isOpen ? 0 : -1;
       byId(nameOf(tab)).classList.toggle("closed", !isOpen);
@@ -36,7 +36,7 @@ function connectTabs(facts, state) {
       delete before[name];
     }
   };
-  // Later ones first: what is cleared together is left in reverse order.
+  // The point first, because it was brought up last where both are cleared.
   state.watch(["pinned"], ({ pinned }) => bringUp("point", pinned !== null));
   let had = false;
   state.watch(["selected"], ({ selected }) => {
