@@ -47,7 +47,8 @@ const pixel = (left, top) => {{
   return Array.from(copy.getContext("2d").getImageData(left, top, 1, 1).data);
 }};
 window.ctsnePage = {{
-  panel, map, codes, said, pixel, shortened, state: () => ({{ moving: panel.moving() }}),
+  panel, map, codes, said, pixel, shortened, linksOf, linkWords,
+  state: () => ({{ moving: panel.moving() }}),
 }};
 }})();</script>"""
 

@@ -139,6 +139,7 @@ def states(page: Opened) -> Iterator[str]:
     for preset in inner.locator("#presets button:visible").all():
         preset.click()
         yield f"preset {preset.inner_text()}"
+    inner.click("[data-preset=colours]")
     for menu in inner.locator("#screen details.menu:visible").all():
         menu.locator("summary").click()
         yield f"menu {menu.get_attribute('id')}"
@@ -146,8 +147,18 @@ def states(page: Opened) -> Iterator[str]:
         menu.evaluate("menu => { menu.open = false; }")
     for column in one_of_each_kind(page):
         inner.select_option("#right-column", value=column)
-        yield f"colour {inner.locator('#right-column option:checked').inner_text()}"
+        colour = inner.locator("#right-column option:checked").inner_text()
+        yield f"colour {colour}"
+        if inner.locator("#legend-right .handle:visible").count():
+            inner.locator("#legend-right .handle").first.press("PageUp")
+            yield f"range of {colour}"
+            inner.keyboard.press("Escape")
     inner.select_option("#right-column", index=0)
+    inner.locator(".labels .label:visible").first.hover()
+    yield "pointer on a label"
+    inner.locator(".labels .hide:visible").first.click()
+    yield "a label hidden"
+    inner.click("#show-all")
     for place in (0, 1):
         labels = inner.locator(".labels button:visible")
         if labels.count() > place:

@@ -80,7 +80,7 @@ function makeColouring(data) {
     }
     const at = (code) => low * (1 - (code - 1) / 65534) + high * ((code - 1) / 65534);
     const ends = [`${first > 1 ? "≤ " : ""}${number(at(first))}`, `${last < 65535 ? "≥ " : ""}${number(at(last))}`];
-    return { kind: "numbers", name, codes: steps, ends, missing, column, note: about };
+    return { kind: "numbers", name, codes: steps, ends, missing, column, note: about, valueAt: (share) => at(first + share * (last - first)) };
   };
   // On one scale for all maps, so that they can be compared.
   const ofDiagnostic = (map, key) => {
@@ -91,7 +91,7 @@ function makeColouring(data) {
     const factor = found === null ? 0 : ((found.highest / found.top) * (SCALE_STEPS - 1)) / high;
     const constant = ((facts.maps[map].constant?.[key] ?? 0) * (SCALE_STEPS - 1)) / high;
     for (let i = 0; i < n; i++) codes[i] = 1 + Math.round(found === null ? constant : found.steps[i] * factor);
-    return { kind: "numbers", name, codes, ends: ["0", number(high)], missing: 0, column: key, note: about };
+    return { kind: "numbers", name, codes, ends: ["0", number(high)], missing: 0, column: key, note: about, valueAt: (share) => share * high };
   };
   return ({ map, column }) => {
     if (column === null) return keep("none", () => ({ kind: "none", name: "", codes: new Uint8Array(n).fill(1), column, missing: 0 }));

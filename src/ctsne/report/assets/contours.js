@@ -5,19 +5,22 @@ const BEYOND = 0.06; // of the map around it, so that lines close
 const [MOST_CONTOURED, LEAST_CONTOURED] = [60, 20]; // labels, and points of a label
 const [SHARES_OF_ALL, SHARES_OF_LABEL] = [[0.25, 0.5, 0.75, 0.95], [0.5, 0.85]]; // of the points, inside
 
-// Lines as { code, lines: [x1, y1, x2, y2, ...] } in the map. Without codes they are of all points,
-// and their code is 0.
+// Lines as { code, lines: [x1, y1, x2, y2, ...] } in the map: of each label, or of all points with
+// the code 0. Hidden points do not count.
 
-function contoursOf({ x, y }, codes) {
+function contoursOf({ to: { x, y }, codes, group }, byLabel) {
   const cell = (1 + 2 * BEYOND) / ACROSS;
   const along = (value) => Math.floor((value + BEYOND) / cell);
-  const totals = new Map(codes === null ? [[0, x.length]] : []);
-  for (const code of codes ?? []) if (code > 0) totals.set(code, (totals.get(code) ?? 0) + 1);
+  const totals = new Map();
+  for (let i = 0; i < x.length; i++) {
+    const code = byLabel ? codes[i] : 0;
+    if (group[i] > 0 && (code > 0 || !byLabel)) totals.set(code, (totals.get(code) ?? 0) + 1);
+  }
   const largest = [...totals].filter(([, points]) => points >= LEAST_CONTOURED).sort((a, b) => b[1] - a[1]).slice(0, MOST_CONTOURED);
   const fields = new Map(largest.map(([code]) => [code, new Float32Array(ACROSS * ACROSS)]));
   for (let i = 0; i < x.length; i++) {
-    const counts = fields.get(codes?.[i] ?? 0);
-    if (counts !== undefined) counts[along(y[i]) * ACROSS + along(x[i])]++;
+    const counts = fields.get(byLabel ? codes[i] : 0);
+    if (counts !== undefined && group[i] > 0) counts[along(y[i]) * ACROSS + along(x[i])]++;
   }
   // Fewer points need more smoothing; three passes come close to a bell curve.
   const reach = Math.max(2, Math.round(12 * x.length ** (-1 / 6)));

@@ -10,19 +10,22 @@ layout(location = 2) in float toX;
 layout(location = 3) in float toY;
 layout(location = 4) in uint code;
 layout(location = 5) in float raised;
+layout(location = 6) in uint group; // 0: hidden
 uniform vec4 camera; // factor and offset of x, then of y
 uniform float share; // of the way
 uniform float size;
 uniform float alpha;
 uniform bool masked; // the upper layer: highlighted points, or all that have a value
-uniform bool upper; // the layer to draw
+uniform int part; // what to draw: the lower layer, the upper one, or both
+uniform uint only; // a group, or 0 for all
 uniform bool plain; // in one colour
 uniform vec3 faded;
 uniform highp sampler2D table;
 flat out vec4 color;
 void main() {
   gl_PointSize = size + 1.0; // half a pixel of soft edge on each side
-  if ((masked ? raised > 0.5 : code > 0u) != upper) {
+  bool isUpper = masked ? raised > 0.5 : code > 0u;
+  if (group == 0u || (only > 0u && group != only) || (part < 2 && isUpper != (part == 1))) {
     gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // outside, so not drawn
     return;
   }
@@ -32,7 +35,7 @@ void main() {
   color = vec4(plain ? faded : own, alpha);
 }`;
 
-const CODE = 4; // its place among the inputs above
+const [CODE, GROUP] = [4, 6]; // their places among the inputs above
 
 const FRAGMENT = `#version 300 es
 precision highp float;
@@ -77,10 +80,10 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
     gl.linkProgram(program);
     if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return false;
     gl.useProgram(program);
-    for (const name of ["camera", "share", "size", "alpha", "masked", "upper", "plain", "faded"]) {
+    for (const name of ["camera", "share", "size", "alpha", "masked", "part", "only", "plain", "faded"]) {
       uniform[name] = gl.getUniformLocation(program, name);
     }
-    buffers = Array.from({ length: 6 }, () => gl.createBuffer());
+    buffers = Array.from({ length: 7 }, () => gl.createBuffer());
     layouts = [];
     gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
@@ -102,7 +105,7 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
       if (layout.step === step) return;
       layout.step = step;
       gl.bindBuffer(gl.ARRAY_BUFFER, buffers[place]);
-      if (place === CODE) gl.vertexAttribIPointer(place, 1, layout.type, step * layout.bytes, 0);
+      if (place === CODE || place === GROUP) gl.vertexAttribIPointer(place, 1, layout.type, step * layout.bytes, 0);
       else gl.vertexAttribPointer(place, 1, layout.type, false, step * layout.bytes, 0);
     });
   };
@@ -126,6 +129,9 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
     },
     mask() {
       if (points.mask !== null) attribute(5, points.mask, gl.UNSIGNED_BYTE);
+    },
+    group() {
+      attribute(GROUP, points.group, gl.UNSIGNED_BYTE);
     },
   };
   canvas.addEventListener("webglcontextlost", (event) => {
@@ -151,14 +157,15 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
       gl.uniform4f(uniform.camera, (2 * scale) / width, (2 * left) / width - 1, (2 * scale) / height, 1 - (2 * top) / height);
       gl.uniform1f(uniform.share, share);
       gl.uniform1i(uniform.masked, points.mask !== null);
-      layers.forEach(({ diameter, alpha, color }, isUpper) => {
-        gl.uniform1i(uniform.upper, isUpper);
+      for (const { part, only, diameter, alpha, color } of layers) {
+        gl.uniform1i(uniform.part, part);
+        gl.uniform1ui(uniform.only, only);
         gl.uniform1i(uniform.plain, color !== null);
         if (color !== null) gl.uniform3f(uniform.faded, ...color.map((part) => part / 255));
         gl.uniform1f(uniform.size, diameter);
         gl.uniform1f(uniform.alpha, alpha);
         gl.drawArrays(gl.POINTS, 0, Math.ceil(points.n / step));
-      });
+      }
     },
   };
 }

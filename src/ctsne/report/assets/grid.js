@@ -3,22 +3,23 @@
 const PER_CELL = 4;
 
 // An index of positions in the unit square: the points of each cell of a grid, one cell after
-// another.
+// another. Points that are hidden are not in it.
 
-function makeGrid({ x, y }) {
+function makeGrid({ x, y }, group) {
   const n = x.length;
   const across = Math.max(1, Math.min(1024, Math.round(Math.sqrt(n / PER_CELL))));
   const along = (value) => Math.min(across - 1, Math.max(0, Math.floor(value * across)));
   const starts = new Uint32Array(across * across + 1);
   const cells = new Uint32Array(n);
   for (let i = 0; i < n; i++) {
+    if (group[i] === 0) continue;
     cells[i] = along(y[i]) * across + along(x[i]);
     starts[cells[i] + 1]++;
   }
   for (let cell = 0; cell < across * across; cell++) starts[cell + 1] += starts[cell];
   const next = starts.slice();
   const members = new Uint32Array(n);
-  for (let i = 0; i < n; i++) members[next[cells[i]]++] = i;
+  for (let i = 0; i < n; i++) if (group[i] > 0) members[next[cells[i]]++] = i;
 
   const eachWithin = (low, high, run) => {
     const [first, last] = [along(low[0]), along(high[0])];
@@ -28,27 +29,26 @@ function makeGrid({ x, y }) {
     }
   };
   return {
-    // The point nearest to a place, no farther than reach, of a mask if there is one; or null.
-    nearest(px, py, reach, mask = null) {
+    // The point nearest to a place, no farther than reach, of those that are meant; or null.
+    nearest(px, py, reach, isMeant) {
       let [found, least] = [null, reach * reach];
       eachWithin([px - reach, py - reach], [px + reach, py + reach], (i) => {
-        if (mask !== null && mask[i] === 0) return;
         const square = (x[i] - px) ** 2 + (y[i] - py) ** 2;
-        if (square > least || (square === least && found !== null && i < found)) return;
+        if (square > least || (square === least && found !== null && i < found) || !isMeant(i)) return;
         found = i;
         least = square;
       });
       return found;
     },
-    // The points inside a closed line, in ascending order.
-    inside(line) {
+    // The points inside a closed line that are meant, in ascending order.
+    inside(line, isMeant) {
       const low = [0, 1].map((axis) => line.reduce((least, place) => Math.min(least, place[axis]), Infinity));
       const high = [0, 1].map((axis) => line.reduce((most, place) => Math.max(most, place[axis]), -Infinity));
       const isInside = insideTest(line, low[1], high[1]);
       const isFound = new Uint8Array(n);
       let number = 0;
       eachWithin(low, high, (i) => {
-        if (!isInside(x[i], y[i])) return;
+        if (!isInside(x[i], y[i]) || !isMeant(i)) return;
         isFound[i] = 1;
         number++;
       });

@@ -4,7 +4,7 @@ const MOST_LABELS = 1000;
 
 function connectLegend(data, state, colouring) {
   const sections = SIDES.map((side) => byId(`legend-${side}`));
-  const drawn = ["", ""];
+  const drawn = [{}, {}]; // what the sections show, and how to show a selected range in them
   const showPressed = ({ pressed }) => {
     for (const section of sections) {
       for (const button of section.querySelectorAll(".labels button")) {
@@ -12,9 +12,17 @@ function connectLegend(data, state, colouring) {
       }
     }
   };
-  state.watch(["panels", "preset", "look"], ({ panels, preset }) => {
+  const showHidden = ({ hidden }) => {
+    for (const item of document.querySelectorAll(".labels li[data-code]")) {
+      const isHidden = hidden.get(Number(item.dataset.column))?.has(Number(item.dataset.code)) ?? false;
+      item.classList.toggle("off", isHidden);
+      item.querySelector(".label").title = isHidden ? `${item.title}, hidden` : item.title;
+      item.querySelector(".hide").value = isHidden ? "show" : "hide";
+    }
+  };
+  state.watch(["panels", "preset", "look", "shown"], ({ panels, preset, shown }) => {
     const found = panels.map(colouring);
-    const alone = preset === "one";
+    const alone = isSingle(preset);
     const same = alone || legendKey(found[0]) === legendKey(found[1]);
     sections.forEach((section, place) => {
       const each = found[place];
@@ -25,13 +33,22 @@ function connectLegend(data, state, colouring) {
       title.replaceChildren(prefix, element("bdi", each.name));
       title.title = each.name;
       const key = `${each.key} ${isDark()}`;
-      if (drawn[place] === key) return;
-      drawn[place] = key;
-      drawLegend(data, state, section, each);
+      if (drawn[place].key === key && (each.kind === "labels" || drawn[place].shown === shown)) return;
+      drawn[place] = { key, shown, refresh: drawLegend(data, state, section, each) };
       showPressed(state.values);
+      showHidden(state.values);
     });
   });
   state.watch(["pressed"], showPressed);
+  state.watch(["hidden"], showHidden);
+  state.watch(["selected"], () => drawn.forEach(({ refresh }) => refresh?.()));
+  // A legend that is drawn anew would close the dialogue in which a colour is chosen.
+  state.watch(["colours"], () => sections.forEach((section, place) => {
+    const found = colouring(state.values.panels[place]);
+    if (found.kind !== "labels") return;
+    const table = colorTable(data.facts, found, isDark());
+    for (const swatch of section.querySelectorAll(".swatch")) paintSwatch(swatch, found, table);
+  }));
   for (const section of sections) watchEnd(section.querySelector(".labels"), () => showBelow(section));
 }
 
@@ -59,13 +76,16 @@ function drawLegend(data, state, section, colouring) {
   note.textContent = colouring.note ?? "";
   list.replaceChildren();
   list.scrollTop = 0;
+  let refresh = null;
   if (colouring.kind === "numbers") {
     const item = element("li");
     const bar = element("div", "", { class: "scale" });
     bar.style.background = `linear-gradient(to right, ${scaleColors(isDark(), 9).join(", ")})`;
     const ends = element("div", "", { class: "ends" });
-    ends.append(...colouring.ends.map((end) => element("span", end)));
-    item.append(bar, ends);
+    const histogram = makeHistogram(state, colouring);
+    refresh = histogram.refresh;
+    ends.append(element("span", colouring.ends[0]), histogram.said, element("span", colouring.ends[1]));
+    item.append(histogram.box, bar, ends);
     list.append(item);
   } else {
     colouring.labels.forEach((text, place) => entries.push({ code: place + 1, text, points: colouring.counts[place] }));
@@ -78,17 +98,59 @@ function drawLegend(data, state, section, colouring) {
   if (colouring.missing > 0) entries.push({ code: 0, text: "missing", points: colouring.missing });
   section.classList.toggle("long", entries.length > 8); // a short list gives up no room to a long one
   const nameOf = longNames(colouring.labels ?? []);
-  list.append(...entries.map((entry) => {
-    const { code, text } = entry;
-    const button = element("button", "", { type: "button", title: text, "aria-pressed": "false", "data-code": code, "data-column": colouring.column });
-    const swatch = element("span", "", { class: "swatch" });
-    swatch.style.background = table[code];
-    button.append(swatch, nameOf(text), element("span", count(entry.points), { class: "count" }));
-    button.addEventListener("click", () => press(data, state, colouring, code));
-    const item = element("li");
-    item.append(button);
-    return item;
-  }));
+  list.append(...entries.map((entry) => labelRow(data, state, colouring, entry, table, nameOf(entry.text))));
+  return refresh;
+}
+
+// A label with its colour, and ways to select it, to hide it and to show it alone. They are inputs
+// of the pointer; the keyboard has one stop per label, and a key for each.
+
+function labelRow(data, state, colouring, { code, text, points }, table, name) {
+  const { kind, column } = colouring;
+  const item = element("li", "", { "data-code": code, "data-column": column, title: text });
+  const isLabel = kind === "labels";
+  const canPaint = isLabel && code > 0;
+  const swatch = canPaint ? element("input", "", { type: "color", tabindex: -1, "aria-label": `Colour of ${text}`, title: "Change the colour" }) : element("span");
+  swatch.className = "swatch";
+  swatch.dataset.code = code;
+  paintSwatch(swatch, colouring, table);
+  swatch.addEventListener("input", () => chooseColour(colouring.name, text, swatch.value));
+  const button = element("button", "", {
+    type: "button", class: "label", "aria-pressed": "false", "aria-keyshortcuts": "h o c", "data-code": code, "data-column": column,
+  });
+  button.append(name, element("span", count(points), { class: "count" }));
+  const acts = {
+    o: isLabel ? () => showOnly(data, state, column, code) : null,
+    h: () => toggleLabel(state, column, code),
+    c: canPaint ? () => swatch.click() : null,
+  };
+  button.addEventListener("click", (event) => {
+    if (event.shiftKey && isLabel) acts.o();
+    else if (event.altKey) acts.h();
+    else press(data, state, colouring, code);
+  });
+  button.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    acts[event.key.toLowerCase()]?.();
+  });
+  const act = (name, key, title) => {
+    const made = element("input", "", { type: "button", class: name, value: name, title, tabindex: -1, "aria-label": `${title}: ${text}` });
+    made.addEventListener("click", acts[key]);
+    return made;
+  };
+  const side = element("span", "", { class: "acts" });
+  if (isLabel) side.append(act("only", "o", "Show only these points"));
+  side.append(act("hide", "h", "Hide or show these points"));
+  item.append(swatch, button, side);
+  return item;
+}
+
+// On dark ground a label may be lighter than its colour.
+
+function paintSwatch(swatch, { colors }, table) {
+  const code = Number(swatch.dataset.code);
+  swatch.style.background = table[code];
+  if (swatch.type === "color") swatch.value = colors[code - 1];
 }
 
 function press(data, state, colouring, code) {

@@ -12,7 +12,7 @@ const SHIFTS = [
 // A place in the map for each label that has one, with the box of the cluster there: those that
 // take part in a highlight first, then the most frequent. Only points that are seen count.
 
-function nameAnchors({ x, y }, { codes, texts }, { view, width, height, unlit }) {
+function nameAnchors({ to: { x, y }, group }, { codes, texts }, { view, width, height, unlit }) {
   const { scale, left, top } = camera(view, width, height);
   const [start, bottom] = [-left / scale, (top - height) / scale];
   const [wide, high] = [width / scale, height / scale];
@@ -23,7 +23,7 @@ function nameAnchors({ x, y }, { codes, texts }, { view, width, height, unlit })
   const totals = new Uint32Array(texts.length);
   let labelled = 0;
   for (let i = 0; i < codes.length; i++) {
-    if (codes[i] === 0) continue;
+    if (codes[i] === 0 || group[i] === 0) continue;
     labelled++;
     totals[codes[i] - 1]++;
     const column = Math.floor(((x[i] - start) / wide) * across);

@@ -10,6 +10,8 @@ const DRAWS = 3; // a frame draws both maps, and does the rest in the time of a 
 const LEAST_MOVING = 10000;
 const MOST_STEP = 60; // a card takes no more than 255 bytes from one point to the next
 const KEPT_FRAMES = 200;
+const [LOWER, UPPER, BOTH] = [0, 1, 2]; // layers of points
+const [SHOWN, FIRST_TILE] = [1, 2]; // groups of points
 
 function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }) {
   const points = {
@@ -19,14 +21,17 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     codes: new Uint8Array(n),
     table: [[128, 128, 128]],
     mask: null,
+    group: new Uint8Array(n).fill(SHOWN), // 0: hidden; from FIRST_TILE: drawn in colour in this tile of a split
   };
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   const overlay = element("canvas");
   const context = overlay.getContext("2d");
+  const sheet = element("canvas"); // the maps of a split, side by side
   const seen = {
-    points, width: 0, height: 0, view: WHOLE, share: 1, ring: null, lasso: null,
+    points, width: 0, height: 0, view: WHOLE, share: 1, ring: null, lasso: null, links: null,
+    tiles: null, aimed: 0, // titles and counts of a split, and the tile under the pointer
     contours: [], named: [], unlit: new Set(), // names as they are seen, and codes whose names step back
-    look: { size: null, opacity: null, dark: false }, raised: 0, // number of points with a mask
+    look: { size: null, opacity: null, dark: false }, number: n, raised: 0, // points shown, and of these with a mask
   };
   const plain = makeSplat(points);
   let renderer = plain;
@@ -57,10 +62,14 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     redraw();
   };
   const use = (next) => {
-    if (next !== renderer) renderer.canvas.replaceWith(next.canvas);
     renderer = next;
-    dress(renderer.canvas);
-    load("from", "to", "codes", "table", "mask");
+    present();
+    load("from", "to", "codes", "table", "mask", "group");
+  };
+  const present = () => {
+    const below = seen.tiles === null ? renderer.canvas : sheet;
+    if (overlay.previousElementSibling !== below) overlay.previousElementSibling.replaceWith(below);
+    dress(below);
   };
   const dress = (canvas) => {
     // In print the box may have another shape than the canvas had on the screen.
@@ -93,7 +102,8 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       const step = isMoving ? Math.max(1, Math.min(MOST_STEP, Math.round(n / sample) || 1)) : 1;
       drawn = Math.ceil(n / step);
       const start = performance.now();
-      renderer.draw(frameOf(seen, window.devicePixelRatio, step));
+      if (seen.tiles === null) renderer.draw(frameOf(seen, window.devicePixelRatio, step));
+      else drawTiles(sheet, renderer, seen, window.devicePixelRatio, step);
       spent = performance.now() - start;
       if (!isMeasured && renderer === plain) adapt(FAST_MS / Math.max(0.1, DRAWS * spent));
       isMeasured = true;
@@ -124,13 +134,13 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     context.clearRect(0, 0, seen.width, seen.height);
     seen.contours = [];
     seen.named = [];
-    if (contoured !== "none" && begun === null) {
-      contours ??= contoursOf(points.to, contoured === "labels" ? points.codes : null);
+    if (contoured !== "none" && begun === null && seen.tiles === null) {
+      contours ??= contoursOf(points, contoured === "labels");
       seen.contours = contours;
     }
-    if (names !== null && begun === null) {
+    if (names !== null && begun === null && seen.tiles === null) {
       // While the view moves, names go with their places; at rest they are placed anew.
-      placed ??= placeNames(context, nameAnchors(points.to, names, seen), seen, host);
+      placed ??= placeNames(context, nameAnchors(points, names, seen), seen, host);
       seen.named = movedNames(placed, seen);
     }
     drawMarks(context, seen);
@@ -156,18 +166,23 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     placed = null;
     redraw();
   };
+  // The frame that the pointer is in: the panel, or a tile of a split.
+  const area = () => framesOf(seen)[seen.aimed] ?? framesOf(seen)[0];
   const place = ([left, top]) => {
-    const { scale, left: zeroLeft, top: zeroTop } = camera(seen.view, seen.width, seen.height);
-    return [(left - zeroLeft) / scale, (zeroTop - top) / scale];
+    const { left: start, top: above, width, height } = area();
+    const { scale, left: zeroLeft, top: zeroTop } = camera(seen.view, width, height);
+    return [(left - start - zeroLeft) / scale, (zeroTop - top + above) / scale];
   };
-  const scale = () => camera(seen.view, seen.width, seen.height).scale;
-  const index = () => (grid ??= makeGrid(points.to));
+  const scale = () => camera(seen.view, area().width, area().height).scale;
+  const index = () => (grid ??= makeGrid(points.to, points.group));
+  const isMeant = (point) => seen.tiles === null || points.group[point] === FIRST_TILE + seen.aimed;
   // Highlighted points lie above the others, so they are found first.
   const nearest = (at) => {
     if (begun !== null || n === 0) return null;
     const [x, y] = place(at);
-    const above = points.mask === null ? null : index().nearest(x, y, ABOVE_PX / scale(), points.mask);
-    return above ?? index().nearest(x, y, HOVER_PX / scale());
+    const isAbove = (point) => points.mask[point] === 1 && isMeant(point);
+    const above = points.mask === null ? null : index().nearest(x, y, ABOVE_PX / scale(), isAbove);
+    return above ?? index().nearest(x, y, HOVER_PX / scale(), isMeant);
   };
   const hover = (at, event) => {
     const point = at === null ? null : nearest(at);
@@ -185,6 +200,9 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     go: (view) => {
       if (setView(view)) onView(seen.view);
     },
+    aim: (at) => {
+      seen.aimed = tileAt(seen, at);
+    },
     place, scale, hover,
     drag: () => dragging,
     tap: (at) => onTap(nearest(at)),
@@ -192,7 +210,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       seen.lasso = line;
       redraw(false);
     },
-    select: (line, mode) => onSelect(index().inside(line), mode),
+    select: (line, mode) => onSelect(index().inside(line, isMeant), mode),
   });
   new ResizeObserver(fit).observe(host);
   window.addEventListener("resize", fit); // also when the zoom of the browser changes
@@ -219,6 +237,19 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       seen.unlit = unlitCodes(names, mask, seen.raised);
       placed = null;
       load("mask");
+    },
+    // Hides points, and splits the map into tiles if there are any.
+    regroup(group, tiles = null) {
+      points.group = group;
+      seen.tiles = tiles;
+      seen.number = group.reduce((sum, value) => sum + (value > 0), 0);
+      present();
+      grid = placed = contours = null;
+      load("group");
+    },
+    link(links) {
+      seen.links = links;
+      redraw(false);
     },
     ring(point) {
       if (seen.ring === point) return;
@@ -259,6 +290,8 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     frames: () => frames.slice(),
     named: () => seen.named,
     contoured: () => seen.contours,
+    links: () => seen.links,
+    tiles: () => (seen.tiles === null ? null : framesOf(seen).map(({ left, top, width, height }, place) => ({ ...seen.tiles[place], left, top, width, height }))),
   };
 }
 
@@ -271,24 +304,29 @@ function camera({ x, y, side }, width, height) {
 
 // What a renderer draws, in pixels of the screen.
 
-function frameOf({ points, width, height, view, share, look, raised }, ratio, step) {
+function frameOf({ points, width, height, view, share, look, number, raised }, ratio, step) {
   const side = Math.min(width, height);
-  const size = look.size ?? automaticSize(points.n, side, view);
+  const size = look.size ?? automaticSize(number, side, view);
   // A few points among many need larger discs to be found.
   const raisedSize = look.size ?? Math.min(2 * size, Math.max(size, automaticSize(raised, side, view)));
-  const alpha = look.opacity ?? automaticOpacity(points.n, size, side, view);
-  const own = { diameter: size * ratio, alpha, color: null };
-  const faded = { diameter: size * ratio, alpha: 0.6 * alpha, color: look.dark ? [74, 78, 86] : [205, 208, 214] };
+  const alpha = look.opacity ?? automaticOpacity(number, size, side, view);
+  const own = { only: 0, diameter: size * ratio, alpha, color: null };
+  const faded = { only: 0, diameter: size * ratio, alpha: 0.6 * alpha, color: fadedColor(look) };
   return {
     width: Math.round(width * ratio), height: Math.round(height * ratio), view, share, step,
-    layers: points.mask === null ? [own, own] : [faded, { ...own, diameter: raisedSize * ratio }],
+    layers: [{ ...(points.mask === null ? own : faded), part: LOWER }, { ...own, part: UPPER, diameter: (points.mask === null ? size : raisedSize) * ratio }],
   };
 }
 
-// The points of the upper layer: the highlighted ones, or all that have a value.
+function fadedColor({ dark }) {
+  return dark ? [74, 78, 86] : [205, 208, 214];
+}
 
-function upperLayer({ mask, codes }) {
-  return mask ?? codes;
+// Which points a renderer draws. In the upper layer are the highlighted ones, or all with a value.
+
+function drawnTest({ mask, codes, group }, part, only) {
+  const upper = mask ?? codes;
+  return (i) => group[i] > 0 && (only === 0 || group[i] === only) && (part === BOTH || (upper[i] > 0) === (part === UPPER));
 }
 
 // The diameter of points in CSS pixels: smaller the more there are, and growing slowly with zoom.

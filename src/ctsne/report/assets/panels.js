@@ -24,7 +24,7 @@ function connectPanels(data, state, colouring) {
   const paint = ({ panels: wanted, look }) => wanted.forEach((each, place) => {
     const found = colouring(each);
     const withNames = found.kind === "labels" && (look.names === "always" || (look.names === "auto" && !found.isKnown));
-    const key = `${found.key} ${isDark()} ${withNames} ${look.contours}`;
+    const key = `${found.key} ${isDark()} ${withNames} ${look.contours} ${colourKey(state, found)}`;
     if (key === painted[place]) return;
     painted[place] = key;
     panels[place].paint(found.codes, colorTable(facts, found, isDark()));
@@ -32,7 +32,7 @@ function connectPanels(data, state, colouring) {
     panels[place].contours(look.contours === "labels" && found.kind !== "labels" ? "all" : look.contours);
   });
   state.watch(["look"], ({ look: { size, opacity } }) => panels.forEach((panel) => panel.look({ size, opacity, dark: isDark() })));
-  state.watch(["panels", "look"], (values) => {
+  state.watch(["panels", "look", "colours"], (values) => {
     values.panels.forEach(({ map }, place) => {
       if (shown[place] === map) return;
       panels[place].show(data.positions(map), shown[place] !== null);
@@ -83,7 +83,7 @@ function connectFocus(facts, state) {
   state.watch(["focus", "preset"], ({ focus, preset }) => {
     const matters = preset === "maps" || preset === "free";
     SIDES.forEach((side, place) => byId(`panel-${side}`).classList.toggle("in-focus", matters && place === focus));
-    byId("maps").dataset.preset = preset;
+    byId("maps").dataset.preset = isSingle(preset) ? "one" : preset;
   });
 }
 

@@ -7,32 +7,60 @@ function inks({ dark }) {
   return dark ? { ink: "#f4f5f7", paper: "#15171b" } : { ink: "#15171b", paper: "#ffffff" };
 }
 
-// Where the point with the ring is, in CSS pixels; null without one.
+// Where a point is in a frame, in CSS pixels.
 
-function ringPlace({ points, view, width, height, share, ring }) {
-  if (ring === null) return null;
+function pointPlace({ points, view, width, height, share }, point) {
   const { scale, left, top } = camera(view, width, height);
-  const mixed = (axis) => points.from[axis][ring] * (1 - share) + points.to[axis][ring] * share;
+  const mixed = (axis) => points.from[axis][point] * (1 - share) + points.to[axis][point] * share;
   return [left + mixed("x") * scale, top - mixed("y") * scale];
+}
+
+// The point under the pointer, and the one whose neighbours are joined to it.
+
+function ringPlaces(frame) {
+  const ringed = new Set([frame.ring, frame.links?.point ?? null]);
+  ringed.delete(null);
+  return Array.from(ringed, (point) => pointPlace(frame, point));
+}
+
+function inFrame(context, { left, top, width, height }, draw) {
+  context.save();
+  context.translate(left, top);
+  context.beginPath();
+  context.rect(0, 0, width, height);
+  context.clip();
+  draw();
+  context.restore();
 }
 
 function drawMarks(context, seen) {
   const colors = inks(seen.look);
   drawContours(context, seen);
   drawNames(context, seen.named, colors, seen.unlit);
-  const at = ringPlace(seen);
-  if (at === null) return;
-  context.beginPath();
-  context.arc(...at, RING.radius, 0, 2 * Math.PI);
-  for (const [color, width] of [[colors.paper, RING.halo], [colors.ink, RING.line]]) {
-    context.strokeStyle = color;
-    context.lineWidth = width;
-    context.stroke();
+  drawTitles(context, seen);
+  for (const frame of framesOf(seen)) {
+    inFrame(context, frame, () => {
+      drawLinks(context, frame);
+      for (const at of ringPlaces(frame)) {
+        context.beginPath();
+        context.arc(...at, RING.radius, 0, 2 * Math.PI);
+        for (const [color, width] of [[colors.paper, RING.halo], [colors.ink, RING.line]]) {
+          context.strokeStyle = color;
+          context.lineWidth = width;
+          context.stroke();
+        }
+      }
+    });
   }
 }
 
-function drawLasso(context, { view, width, height, lasso, look }) {
-  if (lasso === null) return;
+function drawLasso(context, seen) {
+  if (seen.lasso === null) return;
+  const frame = framesOf(seen)[seen.aimed];
+  inFrame(context, frame, () => strokeLasso(context, frame));
+}
+
+function strokeLasso(context, { view, width, height, lasso, look }) {
   const { scale, left, top } = camera(view, width, height);
   context.beginPath();
   for (const [x, y] of lasso) context.lineTo(left + x * scale, top - y * scale);
@@ -49,8 +77,13 @@ function drawLasso(context, { view, width, height, lasso, look }) {
 function pointsPicture(seen, ratio) {
   const splat = makeSplat(seen.points);
   splat.load("table");
-  splat.draw(frameOf(seen, ratio, 1));
-  return splat.canvas;
+  if (seen.tiles === null) {
+    splat.draw(frameOf(seen, ratio, 1));
+    return splat.canvas;
+  }
+  const sheet = element("canvas");
+  drawTiles(sheet, splat, seen, ratio, 1);
+  return sheet;
 }
 
 function pictureOf(host, seen, ratio) {
@@ -86,9 +119,20 @@ function svgOf(host, seen) {
   const lines = [
     `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     `<rect width="${width}" height="${height}" fill="${escaped(backgroundOf(host))}"/>`,
-    svgPoints(seen),
+    seen.tiles === null ? svgPoints(seen) : svgImage(seen),
     svgContours(seen),
+    ...svgTitles(seen),
   ];
+  for (const frame of framesOf(seen)) {
+    const { left, top, width: wide, height: high } = frame;
+    lines.push(`<svg x="${left}" y="${top}" width="${wide}" height="${high}" viewBox="0 0 ${wide} ${high}">`, ...svgLinks(frame));
+    for (const [x, y] of ringPlaces(frame)) {
+      for (const [color, line] of [[colors.paper, RING.halo], [colors.ink, RING.line]]) {
+        lines.push(`<circle cx="${x.toFixed(2)}" cy="${y.toFixed(2)}" r="${RING.radius}" fill="none" stroke="${color}" stroke-width="${line}"/>`);
+      }
+    }
+    lines.push("</svg>");
+  }
   // The halo is a text of its own, because not every program knows how to draw it below the letters.
   const family = escaped(getComputedStyle(host).fontFamily);
   const texts = (style) => {
@@ -104,13 +148,11 @@ function svgOf(host, seen) {
     texts(`fill="none" stroke="${colors.paper}" stroke-width="3.5" stroke-linejoin="round"`);
     texts(`fill="${colors.ink}"`);
   }
-  const ring = ringPlace(seen);
-  if (ring !== null) {
-    for (const [color, width] of [[colors.paper, RING.halo], [colors.ink, RING.line]]) {
-      lines.push(`<circle cx="${ring[0].toFixed(2)}" cy="${ring[1].toFixed(2)}" r="${RING.radius}" fill="none" stroke="${color}" stroke-width="${width}"/>`);
-    }
-  }
   return [...lines, "</svg>"].join("\n");
+}
+
+function svgImage(seen) {
+  return `<image width="${seen.width}" height="${seen.height}" xlink:href="${pointsPicture(seen, 2).toDataURL("image/png")}"/>`;
 }
 
 // Circles, or a picture if they are too many for a program to open.
@@ -118,23 +160,20 @@ function svgOf(host, seen) {
 function svgPoints(seen) {
   const { points, width, height, view, share } = seen;
   const { layers } = frameOf(seen, 1, 1);
-  const upper = upperLayer(points);
   const { scale, left, top } = camera(view, width, height);
   const fills = points.table.map(hex);
   const lines = [];
   let number = 0;
-  for (const [isUpper, { diameter, alpha, color }] of layers.entries()) {
+  for (const { part, only, diameter, alpha, color } of layers) {
+    const isDrawn = drawnTest(points, part, only);
     const radius = diameter / 2;
     lines.push(`<g fill-opacity="${alpha.toFixed(3)}"${color === null ? "" : ` fill="${hex(color)}"`}>`);
     for (let i = 0; i < points.n; i++) {
-      if (Number(upper[i] > 0) !== isUpper) continue;
+      if (!isDrawn(i)) continue;
       const x = left + scale * (points.from.x[i] + share * (points.to.x[i] - points.from.x[i]));
       const y = top - scale * (points.from.y[i] + share * (points.to.y[i] - points.from.y[i]));
       if (!(x > -radius && y > -radius && x < width + radius && y < height + radius)) continue;
-      if (++number > MOST_CIRCLES) {
-        const image = pointsPicture(seen, 2).toDataURL("image/png");
-        return `<image width="${width}" height="${height}" xlink:href="${image}"/>`;
-      }
+      if (++number > MOST_CIRCLES) return svgImage(seen);
       const fill = color === null ? ` fill="${fills[points.codes[i]]}"` : "";
       lines.push(`<circle cx="${x.toFixed(2)}" cy="${y.toFixed(2)}" r="${radius.toFixed(2)}"${fill}/>`);
     }

@@ -23,7 +23,7 @@ function zoomed(view, factor, [x, y] = [view.x, view.y]) {
 }
 
 // Panel offers view(), go(view), place([left, top]) in the map, scale() in pixels, drag(),
-// hover(at, event), tap(at), lasso(line or null) and select(line, mode); places are [left, top] in
+// aim(at), hover(at, event), tap(at), lasso(line or null) and select(line, mode); places are [left, top] in
 // pixels, and lines are places in the map.
 
 function connectPointer(host, surface, panel) {
@@ -52,6 +52,7 @@ function connectPointer(host, surface, panel) {
   };
   surface.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
+    if (fingers.size === 0) panel.aim(at(event));
     surface.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, at(event));
     if (fingers.size === 1) {
@@ -65,6 +66,7 @@ function connectPointer(host, surface, panel) {
     const now = at(event);
     if (fingers.has(event.pointerId)) fingers.set(event.pointerId, now);
     if (gesture === null) {
+      panel.aim(now);
       panel.hover(now, event);
     } else if (gesture.kind === "pinch") {
       if (fingers.size !== 2) return;
@@ -114,6 +116,7 @@ function connectPointer(host, surface, panel) {
   surface.addEventListener("dblclick", () => panel.go(WHOLE));
   surface.addEventListener("wheel", (event) => {
     event.preventDefault();
+    if (gesture === null) panel.aim(at(event));
     // Lines and pages as pixels; a pinch on a touchpad comes as small steps with ctrl.
     const pixels = event.deltaY * [1, 16, 400][event.deltaMode] * (event.ctrlKey ? 6 : 1);
     const factor = Math.exp(-Math.min(200, Math.max(-200, pixels)) * 0.002);

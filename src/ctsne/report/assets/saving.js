@@ -10,7 +10,11 @@ function connectSaving(data, state, colouring, panels) {
     if (host.clientWidth === 0) return [];
     const each = state.values.panels[place];
     const colours = colouring(each);
-    const title = `${data.facts.maps[each.map].title}${colours.name === "" ? "" : `, by ${colours.name}`}`;
+    const { preset, split } = state.values;
+    const parts = [data.facts.maps[each.map].title];
+    if (colours.name !== "") parts.push(`by ${colours.name}`);
+    if (preset === "split") parts.push([`split by ${data.facts.columns[split].name}`, byId("split-note").textContent].filter(Boolean).join(", "));
+    const title = parts.join(", ");
     return [{ panel: panels[place], width: host.clientWidth, height: host.clientHeight, title, colours }];
   });
   // Pictures are mostly for white paper, so the page is light while they are made.

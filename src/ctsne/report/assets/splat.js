@@ -17,9 +17,9 @@ function makeSplat(points) {
   };
 
   // Draws every step-th point of a layer.
-  const pass = (isUpper, margin, place, { share, step, diameter, alpha, color }) => {
+  const pass = (margin, place, { share, step, part, only, diameter, alpha, color }) => {
     const { n, from, to, codes } = points;
-    const upper = upperLayer(points);
+    const isDrawn = drawnTest(points, part, only);
     const stride = image.width;
     const { starts, offsets, weights } = discs(diameter, alpha, stride);
     const { scale, left, top } = place;
@@ -28,7 +28,7 @@ function makeSplat(points) {
     let [rb, ga] = [0, 0];
     if (color !== null) [rb, ga] = [color[0] | (color[2] << 16), color[1] | (255 << 16)];
     for (let i = 0; i < n; i += step) {
-      if ((upper[i] > 0) !== isUpper) continue;
+      if (!isDrawn(i)) continue;
       let x = to.x[i];
       let y = to.y[i];
       if (moves) {
@@ -62,9 +62,9 @@ function makeSplat(points) {
   return {
     canvas,
     load,
-    draw({ width, height, view, share, step, layers: [lower, upper] }) {
+    draw({ width, height, view, share, step, layers }) {
       // Twice this margin is enough for a disc whose centre lies outside by its radius.
-      const margin = Math.ceil(Math.max(lower.diameter, upper.diameter) / 2 + 1);
+      const margin = Math.ceil(Math.max(...layers.map(({ diameter }) => diameter)) / 2 + 1);
       if (canvas.width !== width) canvas.width = width;
       if (canvas.height !== height) canvas.height = height;
       if (image === null || image.width !== width + 4 * margin || image.height !== height + 4 * margin) {
@@ -74,8 +74,7 @@ function makeSplat(points) {
         pixels.fill(0);
       }
       const place = camera(view, width, height);
-      pass(false, margin, place, { share, step, ...lower });
-      pass(true, margin, place, { share, step, ...upper });
+      for (const layer of layers) pass(margin, place, { share, step, ...layer });
       asStraight(pixels);
       context.putImageData(image, -2 * margin, -2 * margin);
     },

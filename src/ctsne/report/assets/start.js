@@ -7,13 +7,17 @@ function start() {
   document.body.classList.toggle("alone", facts.single);
   const colouring = makeColouring(data);
   connectLook(state);
+  connectColours(data, state);
+  connectFilter(data, state);
   connectSheets();
   drawAbout(data);
   drawProvenance(data);
   const maps = connectPanels(data, state, colouring);
+  connectSplit(data, state, maps.panels);
   connectLegend(data, state, colouring);
   connectSelection(data, state);
   connectPoint(data, state);
+  connectNeighbours(data, state, maps.panels);
   connectControls(data, state);
   connectSaving(data, state, colouring, maps.panels);
   connectPrinting(state, maps.panels);
@@ -44,6 +48,10 @@ function start() {
     suggest: (share) => suggest(facts, facts.targets.map((_, place) => (Array.isArray(share) ? share[place] : share))).map,
     drawn: (side) => panelOf(side).drawn(),
     frames: (side) => panelOf(side).frames(),
+    tiles: (side) => panelOf(side).tiles(),
+    links: (side) => structuredClone(panelOf(side).links()),
+    colours: () => colourChoices(),
+    paint: (choices) => applyColourChoices(choices),
     named: (side) => structuredClone(panelOf(side).named()),
     contours: (side) => structuredClone(panelOf(side).contoured()),
   });

@@ -9,11 +9,16 @@ function makeState(facts) {
     // What the panels on the left and on the right show: a map, and a colour (the number of a column
     // or the key of a diagnostic; null if there is nothing to colour by).
     panels: [],
-    preset: "colours", // which of the two the panels share: "one" | "colours" | "maps" | "free"
+    preset: "colours", // which of the two the panels share: "one" | "colours" | "maps" | "free" | "split"
+    split: null, // the column whose labels have a map each in a split
     focus: 1, // the panel that slider, table and charts change
     view: WHOLE, // centre and width of the part shown, in both panels
     selected: [], // points
     pressed: { column: null, codes: new Set() }, // labels of the legend that make up the selection
+    brushed: null, // the range of a histogram that makes up the selection
+    hidden: new Map(), // codes of hidden labels, by column
+    shown: null, // a mask of the points that are not hidden; null: all
+    colours: {}, // chosen by the reader, by column and label
     point: null, // under the pointer, or found by the search
     pinned: null, // clicked or found by the search; shown when no point is under the pointer
     targets, // mixing that a suggestion must reach: of the label, or of each column
@@ -25,6 +30,8 @@ function makeState(facts) {
     tab: null, // the section shown below the legend
   };
   const [left, right] = firstColours(facts, map);
+  const labels = [...facts.known, ...facts.columns.keys()].filter((column) => facts.columns[column].kind === "labels");
+  values.split = labels[0] ?? null;
   if (facts.single) values.preset = left !== right ? "colours" : "one";
   else if (facts.other.length === 0) values.preset = "maps";
   if (values.preset === "colours") values.panels = [{ map, column: left }, { map, column: right }];
@@ -72,11 +79,15 @@ function arrange(facts, state, preset) {
     const others = facts.lines.flatMap((line) => line.maps).filter((each) => each !== facts.reference);
     const chosen = map !== facts.reference ? map : (suggested === map ? null : suggested) ?? others.at(-1) ?? map;
     state.set({ preset, focus: 1, panels: [{ map: facts.reference, column }, { map: chosen, column }] });
-  } else if (preset === "one") {
+  } else if (isSingle(preset)) {
     state.set({ preset, focus: 1, panels: [panels[0], panels[focus]] });
   } else {
     state.set({ preset });
   }
+}
+
+function isSingle(preset) {
+  return preset === "one" || preset === "split";
 }
 
 // Panels of one map change it together, and panels of one colour change that together.

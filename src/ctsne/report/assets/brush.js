@@ -1,0 +1,116 @@
+// The histogram of a number above its colour scale. A range of it, dragged or set by the handles,
+// is a selection.
+
+const [BINS, BIN_STEPS] = [64, 4]; // together the steps of the scale
+const HANDLE_PX = 7;
+const HANDLE_KEYS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -8, PageUp: 8, Home: -BINS, End: BINS };
+
+function binCounts({ codes }, shown) {
+  const counts = new Uint32Array(BINS);
+  codes.forEach((code, point) => {
+    if (code > 0 && (shown === null || shown[point] === 1)) counts[Math.floor((code - 1) / BIN_STEPS)]++;
+  });
+  return counts;
+}
+
+function drawBars(counts) {
+  const bars = shape("svg", { viewBox: `0 0 ${BINS} 100`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  const [most, next] = Array.from(counts).sort((a, b) => b - a);
+  const top = Math.max(1, Math.min(most, 2 * next)); // many zeros would leave no height for the rest
+  scaleColors(isDark(), BINS).forEach((fill, bin) => {
+    const height = counts[bin] === 0 ? 0 : Math.max(3, 100 * Math.min(1, Math.sqrt(counts[bin] / top)));
+    bars.append(shape("rect", { x: bin, y: 100 - height, width: 1.02, height, fill }));
+  });
+  bars.append(shape("title", {}, "Number of points; heights are square roots, and a bar far above the others is cut. Drag to select a range."));
+  return bars;
+}
+
+// The histogram, what is selected in it as a text, and a function that shows the selected range.
+
+function makeHistogram(state, colouring) {
+  const { shown } = state.values;
+  const box = element("div", "", { class: "histogram" });
+  const part = element("div", "", { class: "range" });
+  const said = element("span", "", { class: "said" });
+  const handles = ["Lowest", "Highest"].map((which) => element("span", "", {
+    class: "handle", role: "slider", tabindex: 0, "aria-label": `${which} selected ${colouring.name}`, "aria-valuemin": 0, "aria-valuemax": BINS,
+  }));
+  box.append(drawBars(binCounts(colouring, shown)), part, ...handles);
+  const range = () => {
+    const { brushed, selected } = state.values;
+    return brushed?.selected === selected && brushed.key === colouring.key ? brushed.ends : [0, BINS];
+  };
+  const textAt = (end) => (end === 0 ? colouring.ends[0] : end === BINS ? colouring.ends[1] : number(colouring.valueAt(end / BINS)));
+  const refresh = () => {
+    const ends = range();
+    const isWhole = ends[0] === 0 && ends[1] === BINS;
+    part.hidden = isWhole;
+    part.style.left = `${(100 * ends[0]) / BINS}%`;
+    part.style.width = `${(100 * (ends[1] - ends[0])) / BINS}%`;
+    said.textContent = isWhole ? "" : `${textAt(ends[0])} to ${textAt(ends[1])}`;
+    said.title = said.textContent;
+    handles.forEach((handle, place) => {
+      handle.style.left = `${(100 * ends[place]) / BINS}%`;
+      handle.setAttribute("aria-valuenow", ends[place]);
+      handle.setAttribute("aria-valuetext", textAt(ends[place]));
+    });
+  };
+  const brush = (ends) => {
+    const [first, last] = ends.map((end) => end * BIN_STEPS);
+    const isWhole = last - first === SCALE_STEPS || last === first;
+    const selected = [];
+    colouring.codes.forEach((code, point) => {
+      if (!isWhole && code > first && code <= last && (shown === null || shown[point] === 1)) selected.push(point);
+    });
+    const found = Uint32Array.from(selected);
+    state.set({ selected: found, pressed: NOTHING_PRESSED, brushed: isWhole ? null : { key: colouring.key, ends, selected: found } });
+  };
+  handles.forEach((handle, place) => handle.addEventListener("keydown", (event) => {
+    const step = HANDLE_KEYS[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const ends = range().slice();
+    const [low, high] = place === 0 ? [0, ends[1] - 1] : [ends[0] + 1, BINS];
+    ends[place] = Math.min(high, Math.max(low, ends[place] + step));
+    brush(ends);
+  }));
+  connectDragging(box, { range, brush });
+  refresh();
+  return { box, said, refresh };
+}
+
+// A drag selects from where it began; one that begins at a handle moves this end of the range. The
+// selection follows once per frame.
+
+function connectDragging(box, { range, brush }) {
+  let from = null;
+  let queued = null;
+  let to = 0;
+  const share = (event) => {
+    const { left, width } = box.getBoundingClientRect();
+    return Math.min(1, Math.max(0, (event.clientX - left) / width));
+  };
+  box.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    event.preventDefault(); // no text is selected
+    box.setPointerCapture(event.pointerId);
+    const ends = range();
+    const held = ends.findIndex((end) => Math.abs(end / BINS - share(event)) * box.clientWidth < HANDLE_PX);
+    from = held >= 0 && ends[1] - ends[0] < BINS ? ends[1 - held] : share(event) * BINS;
+    to = share(event) * BINS;
+  });
+  box.addEventListener("pointermove", (event) => {
+    if (from === null) return;
+    to = share(event) * BINS;
+    queued ??= requestAnimationFrame(() => {
+      queued = null;
+      brush([Math.floor(Math.min(from, to)), Math.ceil(Math.max(from, to))]);
+    });
+  });
+  for (const end of ["pointerup", "pointercancel"]) {
+    box.addEventListener(end, () => {
+      if (from === to) brush([0, BINS]); // a click clears
+      from = null;
+    });
+  }
+}
