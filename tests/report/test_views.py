@@ -357,7 +357,7 @@ def test_neighbours_kept_and_lost_are_told_apart(drawn: Open) -> None:
     drawing = ElementTree.fromstring(page.page.evaluate("ctsnePage.panel.svg()"))
     lines = list(drawing.iter("{http://www.w3.org/2000/svg}line"))
     dashed = [each for each in lines if each.get("stroke-dasharray")]
-    assert len(lines) == 4 and len(dashed) == 1
+    assert len(lines) == 2 * 4 and len(dashed) == 1  # each with its halo
     assert float(dashed[0].get("x2", "nan")) == pytest.approx(in_pixels(line)[5, 0], abs=0.01)
     rings = [c for c in drawing.iter("{http://www.w3.org/2000/svg}circle") if c.get("r") == "5"]
     assert len(rings) == 1

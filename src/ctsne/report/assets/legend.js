@@ -17,7 +17,9 @@ function connectLegend(data, state, colouring) {
       const isHidden = hidden.get(Number(item.dataset.column))?.has(Number(item.dataset.code)) ?? false;
       item.classList.toggle("off", isHidden);
       item.querySelector(".label").title = isHidden ? `${item.title}, hidden` : item.title;
-      item.querySelector(".hide").value = isHidden ? "show" : "hide";
+      const hide = item.querySelector(".hide");
+      hide.value = isHidden ? "show" : "hide";
+      hide.setAttribute("aria-label", `${hide.value} ${item.title}`);
     }
   };
   state.watch(["panels", "preset", "look", "shown"], ({ panels, preset, shown }) => {
@@ -116,7 +118,7 @@ function labelRow(data, state, colouring, { code, text, points }, table, name) {
   paintSwatch(swatch, colouring, table);
   swatch.addEventListener("input", () => chooseColour(colouring.name, text, swatch.value));
   const button = element("button", "", {
-    type: "button", class: "label", "aria-pressed": "false", "aria-keyshortcuts": "h o c", "data-code": code, "data-column": column,
+    type: "button", class: "label", "aria-pressed": "false", "aria-keyshortcuts": "H O C", "data-code": code, "data-column": column,
   });
   button.append(name, element("span", count(points), { class: "count" }));
   const acts = {
@@ -134,7 +136,7 @@ function labelRow(data, state, colouring, { code, text, points }, table, name) {
     acts[event.key.toLowerCase()]?.();
   });
   const act = (name, key, title) => {
-    const made = element("input", "", { type: "button", class: name, value: name, title, tabindex: -1, "aria-label": `${title}: ${text}` });
+    const made = element("input", "", { type: "button", class: name, value: name, title, tabindex: -1, "aria-label": `${name} ${text}` });
     made.addEventListener("click", acts[key]);
     return made;
   };

@@ -52,47 +52,24 @@ function linkWords(data, map, { point, isKnown, kept, lost, near }) {
   return `${words.join(" · ")}.`;
 }
 
-function linkStyles({ dark }) {
-  return {
-    near: { color: dark ? "#9aa3ae" : "#6b7280", width: 1, dash: [] },
-    kept: { color: inks({ dark }).ink, width: 2, dash: [] },
-    lost: { color: dark ? "#ffa37a" : "#c43c00", width: 2, dash: [5, 4] },
-  };
-}
-
 // Lines to points that are hidden are not drawn.
 
-function linkLines(frame) {
+function linkMarks(frame) {
   if (frame.links === null) return [];
+  const { dark } = frame.look;
+  const { ink, paper } = inks(frame.look);
+  const styles = {
+    near: { color: dark ? "#9aa3ae" : "#6b7280" },
+    kept: { color: ink, width: 2 },
+    lost: { color: dark ? "#ffa37a" : "#c43c00", width: 2 },
+  };
   const from = pointPlace(frame, frame.links.point);
-  return Object.entries(linkStyles(frame.look)).flatMap(([kind, style]) => frame.links[kind]
-    .filter((point) => frame.points.group[point] > 0)
-    .map((point) => ({ from, to: pointPlace(frame, point), isLost: kind === "lost", ...style })));
-}
-
-function drawLinks(context, frame) {
-  for (const { from, to, color, width, dash, isLost } of linkLines(frame)) {
-    context.strokeStyle = color;
-    context.lineWidth = width;
-    context.setLineDash(dash);
-    context.beginPath();
-    context.moveTo(...from);
-    context.lineTo(...to);
-    context.stroke();
-    context.setLineDash([]);
-    if (!isLost) continue;
-    context.beginPath();
-    context.arc(...to, 5, 0, 2 * Math.PI);
-    context.stroke();
-  }
-}
-
-function svgLinks(frame) {
-  const at = ([x, y], names) => `${names[0]}="${x.toFixed(2)}" ${names[1]}="${y.toFixed(2)}"`;
-  return linkLines(frame).flatMap(({ from, to, color, width, dash, isLost }) => [
-    `<line ${at(from, ["x1", "y1"])} ${at(to, ["x2", "y2"])} stroke="${color}" stroke-width="${width}"${isLost ? ` stroke-dasharray="${dash.join(" ")}"` : ""}/>`,
-    ...(isLost ? [`<circle ${at(to, ["cx", "cy"])} r="5" fill="none" stroke="${color}" stroke-width="${width}"/>`] : []),
-  ]);
+  return Object.entries(styles).flatMap(([kind, style]) => frame.links[kind].filter((point) => frame.points.group[point] > 0).flatMap((point) => {
+    const to = pointPlace(frame, point);
+    const halo = { line: [from, to], color: paper, width: 4 };
+    if (kind !== "lost") return [halo, { line: [from, to], ...style }];
+    return [halo, { line: [from, to], dash: [5, 4], ...style }, { ring: to, radius: 5, ...style }];
+  }));
 }
 
 function connectNeighbours(data, state, panels) {

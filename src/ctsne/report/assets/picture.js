@@ -1,56 +1,17 @@
 // What is seen above the points, and pictures of all that is seen, to save.
 
 const MOST_CIRCLES = 20000;
-const RING = { radius: 8, halo: 5, line: 2.5 };
 
 function inks({ dark }) {
   return dark ? { ink: "#f4f5f7", paper: "#15171b" } : { ink: "#15171b", paper: "#ffffff" };
 }
 
-// Where a point is in a frame, in CSS pixels.
-
-function pointPlace({ points, view, width, height, share }, point) {
-  const { scale, left, top } = camera(view, width, height);
-  const mixed = (axis) => points.from[axis][point] * (1 - share) + points.to[axis][point] * share;
-  return [left + mixed("x") * scale, top - mixed("y") * scale];
-}
-
-// The point under the pointer, and the one whose neighbours are joined to it.
-
-function ringPlaces(frame) {
-  const ringed = new Set([frame.ring, frame.links?.point ?? null]);
-  ringed.delete(null);
-  return Array.from(ringed, (point) => pointPlace(frame, point));
-}
-
-function inFrame(context, { left, top, width, height }, draw) {
-  context.save();
-  context.translate(left, top);
-  context.beginPath();
-  context.rect(0, 0, width, height);
-  context.clip();
-  draw();
-  context.restore();
-}
-
 function drawMarks(context, seen) {
-  const colors = inks(seen.look);
   drawContours(context, seen);
-  drawNames(context, seen.named, colors, seen.unlit);
-  drawTitles(context, seen);
+  drawNames(context, seen.named, inks(seen.look), seen.unlit);
+  for (const mark of tileMarks(seen)) drawMark(context, mark);
   for (const frame of framesOf(seen)) {
-    inFrame(context, frame, () => {
-      drawLinks(context, frame);
-      for (const at of ringPlaces(frame)) {
-        context.beginPath();
-        context.arc(...at, RING.radius, 0, 2 * Math.PI);
-        for (const [color, width] of [[colors.paper, RING.halo], [colors.ink, RING.line]]) {
-          context.strokeStyle = color;
-          context.lineWidth = width;
-          context.stroke();
-        }
-      }
-    });
+    inFrame(context, frame, () => frameMarks(frame).forEach((mark) => drawMark(context, mark)));
   }
 }
 
@@ -121,18 +82,8 @@ function svgOf(host, seen) {
     `<rect width="${width}" height="${height}" fill="${escaped(backgroundOf(host))}"/>`,
     seen.tiles === null ? svgPoints(seen) : svgImage(seen),
     svgContours(seen),
-    ...svgTitles(seen),
+    ...tileMarks(seen).map(svgMark),
   ];
-  for (const frame of framesOf(seen)) {
-    const { left, top, width: wide, height: high } = frame;
-    lines.push(`<svg x="${left}" y="${top}" width="${wide}" height="${high}" viewBox="0 0 ${wide} ${high}">`, ...svgLinks(frame));
-    for (const [x, y] of ringPlaces(frame)) {
-      for (const [color, line] of [[colors.paper, RING.halo], [colors.ink, RING.line]]) {
-        lines.push(`<circle cx="${x.toFixed(2)}" cy="${y.toFixed(2)}" r="${RING.radius}" fill="none" stroke="${color}" stroke-width="${line}"/>`);
-      }
-    }
-    lines.push("</svg>");
-  }
   // The halo is a text of its own, because not every program knows how to draw it below the letters.
   const family = escaped(getComputedStyle(host).fontFamily);
   const texts = (style) => {
@@ -148,6 +99,7 @@ function svgOf(host, seen) {
     texts(`fill="none" stroke="${colors.paper}" stroke-width="3.5" stroke-linejoin="round"`);
     texts(`fill="${colors.ink}"`);
   }
+  lines.push(...framesOf(seen).map(svgFrame));
   return [...lines, "</svg>"].join("\n");
 }
 

@@ -51,44 +51,21 @@ function drawTiles(sheet, renderer, seen, ratio, step) {
   });
 }
 
-// Titles of the tiles as texts and places, for the screen and for pictures.
+// The borders of the tiles, and their titles.
 
-function tileTitles(seen) {
+function tileMarks(seen) {
   if (seen.tiles === null) return [];
+  const { ink } = inks(seen.look);
   const measured = textWidths(FONT.text, 600);
   const frames = framesOf(seen);
   const counts = seen.tiles.map((tile) => count(tile.count));
   const room = frames[0].width - Math.max(...counts.map(measured)) - 12;
   const texts = shortened(seen.tiles.map(({ text }) => (text.trim() === "" ? "(empty)" : text)), Math.max(20, room), measured);
-  return frames.flatMap(({ left, top, width }, place) => [
-    { text: texts[place], x: left + 1, y: top - 6, anchor: "start", weight: 600 },
-    { text: counts[place], x: left + width - 1, y: top - 6, anchor: "end", weight: 400 },
+  return frames.flatMap(({ left, top, width, height }, place) => [
+    { box: [left - 0.5, top - 0.5, width + 1, height + 1], color: hex(fadedColor(seen.look)) },
+    { text: texts[place], at: [left + 1, top - 6], anchor: "start", weight: 600, color: ink },
+    { text: counts[place], at: [left + width - 1, top - 6], anchor: "end", weight: 400, color: ink },
   ]);
-}
-
-function drawTitles(context, seen) {
-  const { ink } = inks(seen.look);
-  context.fillStyle = ink;
-  context.textBaseline = "alphabetic";
-  for (const { text, x, y, anchor, weight } of tileTitles(seen)) {
-    context.font = `${weight} ${FONT.text}px ${FONT.family}`;
-    context.textAlign = anchor;
-    context.fillText(text, x, y);
-  }
-  if (seen.tiles === null) return;
-  context.strokeStyle = hex(fadedColor(seen.look));
-  context.lineWidth = 1;
-  for (const { left, top, width, height } of framesOf(seen)) context.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1);
-}
-
-function svgTitles(seen) {
-  const { ink } = inks(seen.look);
-  const frames = seen.tiles === null ? [] : framesOf(seen);
-  return [
-    ...frames.map(({ left, top, width, height }) => `<rect x="${left - 0.5}" y="${top - 0.5}" width="${width + 1}" height="${height + 1}" fill="none" stroke="${hex(fadedColor(seen.look))}"/>`),
-    ...tileTitles(seen).map(({ text, x, y, anchor, weight }) =>
-      `<text x="${x}" y="${y}" fill="${ink}" font-family="${FONT.family}" font-size="${FONT.text}" font-weight="${weight}" text-anchor="${anchor}">${escaped(text)}</text>`),
-  ];
 }
 
 // The groups of all points, and the tiles of a column: its labels with the most points shown.
