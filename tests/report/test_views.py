@@ -135,6 +135,16 @@ def test_pointer_lasso_and_zoom_work_in_a_tile(opened: Open, path: Path) -> None
     np.testing.assert_allclose(np.ptp(shift, axis=0), 0, atol=1e-6)  # both show the same view
 
 
+def test_a_tap_finds_the_points_of_its_tile(opened: Open, path: Path) -> None:
+    page = split_page(opened, path, has_touch=True)  # no pointer moves before a finger is down
+    batch = rows(page) % 2
+    for tile in (1, 0):
+        page.page.touchscreen.tap(*in_tiles(page)[tile][np.flatnonzero(batch == tile)[4]])
+        page.wait("ctsnePage.state().pinned !== null")
+        assert batch[page.state()["pinned"]] == tile
+        page.page.keyboard.press("Escape")
+
+
 def test_a_saved_picture_shows_the_split(opened: Open, path: Path) -> None:
     page = split_page(opened, path)
     texts = svg_texts(page)
