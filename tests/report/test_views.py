@@ -307,6 +307,20 @@ def test_a_chosen_colour_is_used_everywhere_and_saved(opened: Open, path: Path) 
     assert "#12ab34" not in saved(page, "svg").decode()
 
 
+def test_a_legend_out_of_sight_keeps_its_own_colours(opened: Open, path: Path) -> None:
+    page = opened(path)
+    kinds = page.page.locator("#legend-right .swatch")
+    before = kinds.evaluate_all("all => all.map((swatch) => swatch.value)")
+    page.page.click("[data-preset=maps]")
+    page.page.select_option("#left-column", label="batch")  # both panels, so one legend
+    page.page.locator("#legend-left input.swatch").first.fill("#12ab34")
+    page.page.evaluate("ctsnePage.paint({ ...ctsnePage.colours(), kind: { gamma: '#ab1234' } })")
+    page.page.click("[data-preset=colours]")
+    page.page.select_option("#right-column", label="kind")
+    after = kinds.evaluate_all("all => all.map((swatch) => swatch.value)")
+    assert after == [*before[:2], "#ab1234"]
+
+
 def test_colours_from_elsewhere_are_checked(opened: Open, path: Path) -> None:
     page = opened(path)
     given = {

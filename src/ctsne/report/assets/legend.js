@@ -36,7 +36,7 @@ function connectLegend(data, state, colouring) {
       title.title = each.name;
       const key = `${each.key} ${isDark()}`;
       if (drawn[place].key === key && (each.kind === "labels" || drawn[place].shown === shown)) return;
-      drawn[place] = { key, shown, refresh: drawLegend(data, state, section, each) };
+      drawn[place] = { key, shown, colours: each, refresh: drawLegend(data, state, section, each) };
       showPressed(state.values);
       showHidden(state.values);
     });
@@ -46,10 +46,10 @@ function connectLegend(data, state, colouring) {
   state.watch(["selected"], () => drawn.forEach(({ refresh }) => refresh?.()));
   // A legend that is drawn anew would close the dialogue in which a colour is chosen.
   state.watch(["colours"], () => sections.forEach((section, place) => {
-    const found = colouring(state.values.panels[place]);
-    if (found.kind !== "labels") return;
-    const table = colorTable(data.facts, found, isDark());
-    for (const swatch of section.querySelectorAll(".swatch")) paintSwatch(swatch, found, table);
+    const { colours } = drawn[place];
+    if (colours?.kind !== "labels") return;
+    const table = colorTable(data.facts, colours, isDark());
+    for (const swatch of section.querySelectorAll(".swatch")) paintSwatch(swatch, colours, table);
   }));
   for (const section of sections) watchEnd(section.querySelector(".labels"), () => showBelow(section));
 }
