@@ -661,6 +661,12 @@ def new_label_shifts(model: ConditionalTSNE, X: Any, labels: Any) -> dict[Any, A
         return placing.new_label_shifts(model._reference, request, n_jobs)
 
 
+def kept_points(model: ConditionalTSNE) -> tuple[Any, str]:
+    """Return where a fit searched neighbours, None in a loaded model, and the metric."""
+    source = model._lazy_reference.source
+    return None if source is None else source.features, model.metric
+
+
 def model_of_map(
     parameters: Mapping[str, Any], matrix: Any, labels: Any, positions: Any
 ) -> ConditionalTSNE:

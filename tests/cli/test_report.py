@@ -92,17 +92,34 @@ def test_the_commands_on_the_page_make_its_maps(
 def test_features_to_colour_by_travel_with_the_sweep(
     cells: str, run: Run, run_json: RunJson
 ) -> None:
-    show = f"--labels batch --show PC3 'PC1*' {GRID}"
+    show = f"--labels batch --show PC3 'PC1*' --informative 0 {GRID}"
     text = run(f"report cells.csv {show} -o page.html --keep kept")
-    assert "3 features to colour by add 1 kB" in text
+    assert "3 features to colour by add 0 kB" in text
     columns = part_of("page.html", "facts")["columns"]
     genes = [each["name"] for each in columns if each["group"] == "gene"]
     assert genes == ["PC3", "PC1", "PC10"]
     assert run_json("report kept -o again.html")["features"] == genes
     assert parts("again.html") == parts("page.html")
     assert "--show PC3 'PC1*'" in part_of("page.html", "provenance")["command"]
-    run(f"sweep cells.csv --labels batch {GRID} -o kept")
+    run(f"sweep cells.csv --labels batch --informative 0 {GRID} -o kept")
     assert run_json("report kept -o again.html")["features"] == []
+
+
+def test_pages_have_the_most_informative_features(cells: str, run: Run, run_json: RunJson) -> None:
+    made = run_json(f"report cells.csv --labels batch --show PC9 --informative 3 {GRID} -o a.html")
+    assert len(made["features"]) == 4 and made["features"][0] == "PC9"
+    text = run("embed cells.csv --labels batch --n-iter 20 -o map.csv --page map.html --show PC9")
+    assert "10 features to colour by add 2 kB" in text
+    facts = part_of("map.html", "facts")
+    names = [each["name"] for each in facts["columns"] if each["group"] == "gene"]
+    assert names[0] == "PC9" and sorted(names) == sorted(f"PC{i}" for i in range(1, 11))
+    assert facts["neighbors"] == 10 == part_of("a.html", "facts")["neighbors"]
+
+
+def test_features_need_a_page(cells: str, fail: Run) -> None:
+    command = "embed cells.csv --labels batch -o map.csv"
+    assert "--show needs a page: add --page FILE" in fail(f"{command} --show PC1")
+    assert "must be a whole number from 0 to 200" in fail(f"{command} --informative 201", code=2)
 
 
 def test_features_are_resolved_before_any_work(

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from ctsne.io import hdf5, read_data
-from ctsne.io.read import MOST_FEATURES, read_features
+from ctsne.io import hdf5, read, read_data
+from ctsne.io.read import MOST_FEATURES, read_features, read_informative
 
 from .conftest import refused
 
@@ -94,3 +94,21 @@ def test_damaged_matrices_are_refused(tmp_path: Path) -> None:
             with h5py.File(path, "a") as file:
                 file["X"][part][1] = value
             refused("h5ad", read_features, data, GENES)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+@pytest.mark.parametrize("together", [1, 2**20])
+def test_the_most_informative_genes_are_found(
+    tmp_path: Path, kind: Any, together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read, "_TOGETHER", together)
+    X, places = COUNTS.copy(), np.random.default_rng(1).normal(size=(40, 2))
+    X[:, 4], X[:, 6], X[:, 2] = 5 * (places[:, 0] > 0), np.round(9 + 3 * places[:, 1]), 2
+    data = read_data(stored(tmp_path / "cells.h5ad", kind(X)))
+    values, words = read_informative(data, places, most=2)  # not of the map's own components
+    assert sorted(values) == ["g4", "g6"] and words == "2 of 9 features from X"
+    np.testing.assert_array_equal(values["g6"], X[:, 6])
+    rows = np.arange(39, 2, -1)
+    some, _ = read_informative(data, places[rows], most=9, rows=rows, known=["g4"])
+    assert next(iter(some)) == "g6" and "g4" not in some and "g2" not in some
+    np.testing.assert_array_equal(some["g6"], X[rows, 6])

@@ -53,8 +53,19 @@ def test_features_are_on_a_scale_however_few_values_they_have(values: Any) -> No
     assert facts["kind"] == "numbers" and facts["group"] == "gene"
     numbers = np.asarray(values, float)[ROWS]
     assert [step == 0 for step in steps] == np.isnan(numbers).tolist()
-    shown = facts["low"] + (steps - 1.0) / 65534 * (facts["high"] - facts["low"])
-    np.testing.assert_allclose(shown[steps > 0], numbers[steps > 0], atol=1e-3)
+    assert steps.dtype == np.uint8 and facts["top"] == 255 and facts["cut"] == [False, False]
+    shown = facts["low"] + (steps - 1.0) / 254 * (facts["high"] - facts["low"])
+    np.testing.assert_allclose(shown[steps > 0], numbers[steps > 0], atol=3 / 508)
+
+
+def test_extreme_values_of_a_feature_leave_steps_to_the_others() -> None:
+    values = np.append(np.linspace(0, 1, 4999), 1e6)
+    facts, steps = read_feature("g", values, n=5000).pack(np.arange(5000))
+    assert facts["high"] < 1 and facts["cut"] == [True, True]
+    assert len(set(steps[:-1].tolist())) == 255 and steps[-1] == 255
+    rare = np.append(np.zeros(4999), 7.0)  # few values differ, so these are what there is to see
+    facts, steps = read_feature("g", rare, n=5000).pack(np.arange(5000))
+    assert facts["high"] == 7 and facts["cut"] == [False, False] and steps[-1] == 255
 
 
 def test_features_must_be_numbers_of_all_points() -> None:

@@ -92,3 +92,25 @@ def test_names_are_short_texts(names: Any) -> None:
     facts, arrays = build_payload(page(3, names=names))
     texts = np.array(["a", "2", "x" * 499 + "…"])
     assert facts["names"] == texts[arrays["rows"]].tolist()
+
+
+def test_neighbours_are_places_among_the_points_shown() -> None:
+    near = np.column_stack([(np.arange(50) + step) % 50 for step in (1, 2, 3)])
+    facts, arrays = build_payload(page(50, neighbors=near), most=30)
+    rows, found = arrays["rows"], arrays["neighbors"].reshape(30, 3)
+    assert facts["neighbors"] == 3 and found.dtype == np.uint32
+    hidden = found == 0xFFFFFFFF
+    assert hidden.any() and not hidden.all()
+    np.testing.assert_array_equal(hidden, ~np.isin(near[rows], rows))
+    np.testing.assert_array_equal(rows[found[~hidden]], near[rows][~hidden])
+    facts, arrays = build_payload(page(50))
+    assert facts["neighbors"] == 0 and "neighbors" not in arrays
+
+
+def test_positions_can_be_given_back() -> None:
+    made = page(40)
+    facts, arrays = build_payload(made)
+    x, y, side = facts["maps"][0]["square"]
+    steps = arrays["map-0-positions"].reshape(-1, 2) / 65535
+    wanted = made.maps[0].embedding[arrays["rows"]]
+    np.testing.assert_allclose([x, y] + side * steps, wanted, atol=side / 65535)

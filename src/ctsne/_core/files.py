@@ -21,6 +21,7 @@ from ctsne._core.memory import free_memory, in_words
 SETTINGS, INDEX, COLUMNS, TABLE = "settings.json", "sweep.npz", "columns.parquet", "table.csv"
 FEATURES = "features.parquet"  # of a sweep with features to colour its page by
 PICTURE = "maps.png"  # if matplotlib is installed
+NEIGHBORS = "neighbors.npy"  # the rows nearest in the data, for its page
 # The name of a new file begins with that of its target, but names must not be too long.
 _SHOWN_NAME = 50
 _MOST_TEXT = 2**26  # settings and options are far smaller

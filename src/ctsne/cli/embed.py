@@ -21,7 +21,9 @@ from ctsne.cli.files import (
     Outputs,
     check_outputs,
     check_target,
+    features_text,
     make_record,
+    page_features,
     read_input,
     with_colors,
 )
@@ -45,6 +47,7 @@ def add_options(parser: Parser, main: Any) -> None:
     opt.add_labels(main)
     opt.add_outputs(main, "embed-outputs")
     opt.add_table(main, "embed-more", model={"dest": "model_file"})
+    opt.add_shown(main)
     opt.add_data(parser, main)
     opt.add_messages(parser)
 
@@ -52,6 +55,8 @@ def add_options(parser: Parser, main: Any) -> None:
 def run(options: Namespace, console: Console) -> None:
     """Make the map from options of the command line."""
     opt.check_knobs(options)  # not in ``make``: a rerun accepts the settings as they were
+    if options.show and options.page is None:
+        raise ValueError("--show needs a page: add --page FILE, such as --page map.html")
     make(options, console)
 
 
@@ -100,6 +105,9 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
             key=options.key,
             colors={name: palette(column) for name, column in shown.items() if _is_text(column)},
         )
+    features = {}
+    if outputs.page is not None:
+        features = page_features(data, model.embedding_, options, console)
     named = None if dataset.source.kind == "array" else dataset.features
     how = {"output": options.plot, "color": list(shown), "key": options.key}
     how["palette"] = options.palette
@@ -108,9 +116,11 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
         console,
         model=lambda path: save_model(model, path, record=replace(record, features=named)),
         picture=lambda path: plot.save_picture(plot.draw_map(model.embedding_, shown), path, drawn),
-        page=lambda path: _write_page(model, data, shown, path, record.to_dict(), options),
+        page=lambda path: _write_page(
+            model, data, shown, path, record.to_dict(), options, features
+        ),
     )
-    _report(model, data, outputs, options, console)
+    _report(model, data, outputs, options, console, features)
 
 
 def _write_page(
@@ -120,6 +130,7 @@ def _write_page(
     page: Path,
     made: dict[str, Any],
     options: Namespace,
+    features: dict[str, Any],
 ) -> None:
     from ctsne.report import write_report
 
@@ -131,6 +142,7 @@ def _write_page(
         known=list(data.factored) or None,
         other=options.other,
         names=data.dataset.names,
+        features=features,
         commands=[command],
         provenance={**made, "command": command},
     )
@@ -199,7 +211,12 @@ def _measures(
 
 
 def _report(
-    model: ConditionalTSNE, data: Data, outputs: Outputs, options: Namespace, console: Console
+    model: ConditionalTSNE,
+    data: Data,
+    outputs: Outputs,
+    options: Namespace,
+    console: Console,
+    features: dict[str, Any],
 ) -> None:
     """Print what was made and how good it is, and what to do next."""
     from ctsne.fit.advice import doubt_line
@@ -209,6 +226,8 @@ def _report(
     value = None if knob is None else getattr(model, f"{knob}_")
     lines = [f"map: {options.output} ({n:,} points; {_title(model, knob, value)})"]
     lines += outputs.lines()
+    if features:
+        lines.append(features_text(features))
     for name, title in titles_of(list(data.factored) or [""], options.other).items():
         if measures.get(name) is not None and name != "adjusted_rnx":
             lines.append(f"{title}: {measures[name]:.2f} of random")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ctsne._core.files import WriteError, read_text, reading
-from ctsne._core.messages import DominantFeatureWarning, label_text, load, quoted
+from ctsne._core.messages import DominantFeatureWarning, label_text, load, quoted, size_text
 from ctsne._core.vocabulary import NO_EFFECT, STARTS
 from ctsne.cli.console import Console
 from ctsne.cli.options import PARAMETERS, settings_of
@@ -158,6 +158,8 @@ class Data:
     shown: dict[str, Any] = field(default_factory=dict)  # features to colour by on a page
     numbers: tuple[str, ...] = ()  # which of those factored out are numbers
     period: Any = None  # of the numbers
+    rows: Any = None  # of a sample, in the file
+    whole: Dataset | None = None  # of which this is a sample
 
     @property
     def labels(self) -> Labels | None:
@@ -183,9 +185,8 @@ class Data:
         dataset = self.dataset.take(rows)
         if dataset.names is None:  # so that points of a page can be found in the file
             dataset = replace(dataset, names=np.char.add("row ", rows.astype(str)))
-        return replace(
-            self, dataset=dataset, factored=factored, aligned=aligned, sampled=n, shown=shown
-        )
+        taken: Any = {"dataset": dataset, "factored": factored, "aligned": aligned, "shown": shown}
+        return replace(self, **taken, sampled=n, rows=rows, whole=self.dataset)
 
     def column(self, name: str) -> Any:
         """Return a column or feature by name; the combination factored out has a name too."""
@@ -282,7 +283,9 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     if options.align_rep is not None:
         _check_align_rep(options, dataset)
         aligned = read_aligned(options)
-    shown, origins = read_features(dataset, getattr(options, "show", None), layer=options.layer)
+    # Of a map, only if it has a page.
+    wanted = getattr(options, "show", None) if getattr(options, "page", True) else None
+    shown, origins = read_features(dataset, wanted, layer=options.layer)
     check_unchanged(dataset, labels, aligned, expect)
     tell = console.say if expect is None else console.detail  # reported the first time
     by_name = known.by_name if known else {}
@@ -302,6 +305,36 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
             if str(warning):
                 console.warn(warning, again=isinstance(warning, DominantFeatureWarning))
     return Data(dataset, factored, aligned, shown=shown, numbers=numbers, period=period)
+
+
+def page_features(
+    data: Data, embedding: Any, options: Namespace, console: Console
+) -> dict[str, Any]:
+    """Return the features for a page: those named, and the most informative others."""
+    from ctsne.io.read import read_informative
+    from ctsne.report.features import MOST_FEATURE_BYTES, feature_room
+
+    most = min(options.informative, feature_room(data.X.shape[0]) - len(data.shown))
+    if most < 1 or embedding is None or options.metric == "precomputed":
+        return data.shown
+    console.stage("features")
+    how = {"rows": data.rows, "layer": options.layer, "known": data.shown}
+    more, origin = read_informative(data.whole or data.dataset, embedding, most=most, **how)
+    if more:
+        console.say(f"on the page: {origin}, which differ most from place to place in the map")
+    if len(more) == most < options.informative:
+        room = f"a page holds at most {size_text(MOST_FEATURE_BYTES)} of features"
+        console.say(f"{room}; --show adds others")
+    return data.shown | more
+
+
+def features_text(features: Mapping[str, Any]) -> str:
+    """Say how much of a page is features to colour by."""
+    from ctsne.report.features import feature_size
+
+    size = sum(map(feature_size, map(len, features.values())))
+    what, adds = ("feature", "adds") if len(features) == 1 else ("features", "add")
+    return f"{len(features)} {what} to colour by {adds} {size_text(size)}"
 
 
 def check_unchanged(

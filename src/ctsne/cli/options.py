@@ -50,6 +50,7 @@ whole = _reader(int, "a whole number", lambda _: True)
 seed = _reader(int, f"a whole number from 0 to {2**32 - 1}", lambda x: 0 <= x < 2**32)
 npy = _reader(str, "a .npy file", lambda text: text.endswith(".npy"))
 dots_per_inch = _reader(int, "a whole number from 30 to 2400", lambda x: 30 <= x <= 2400)
+informative = _reader(int, "a whole number from 0 to 200", lambda x: 0 <= x <= 200)
 jobs = _reader(int, "a number of threads from 1 up, or -1 for all", lambda x: x == -1 or x > 0)
 
 
@@ -241,6 +242,11 @@ def add_table(group: Any, table: str, words: Mapping[str, Any] | None = None, **
 def add_labels(group: Any) -> None:
     """Add the labels and numbers to factor out, and the label to look for."""
     add_table(group, "labels")
+
+
+def add_shown(group: Any) -> None:
+    """Add the features of a page."""
+    add_table(group, "shown", informative={"read": informative, "default": 200})
 
 
 def add_force(group: Any) -> None:

@@ -12,7 +12,7 @@ from ctsne._core.files import check_space
 from ctsne._core.messages import size_text
 from ctsne.cli import sweep as sweeps
 from ctsne.cli.console import Console
-from ctsne.cli.files import check_not_inputs, check_replaced, with_colors
+from ctsne.cli.files import check_not_inputs, check_replaced, features_text, with_colors
 from ctsne.cli.info import missing_labels
 from ctsne.cli.main import Parser, make_parser, spell_command
 from ctsne.cli.options import add_force, add_labels, add_messages, add_palette, option
@@ -67,7 +67,7 @@ def run(options: Namespace, console: Console) -> None:
     made = f"{len(result.maps)} maps of {sweeps.n_points(result):,} points, {size_text(size)}"
     lines += ["", f"page: {options.output} ({made}); open it in a browser"]
     if sweep.features:
-        lines.append(_added(sweep))
+        lines.append(features_text(sweep.features))
     console.result("\n".join(lines), content)
 
 
@@ -77,16 +77,6 @@ def _data_file(sweep: sweeps.SweepFolder, options: Namespace) -> str:
     if not source.is_dir():
         return str(options.input)
     return os.path.relpath(source.resolve().parent / sweep.record.inputs[0].file)
-
-
-def _added(sweep: sweeps.SweepFolder) -> str:
-    """Say how much of the page is features to colour by."""
-    from ctsne.report.payload import scale_size
-
-    count = len(sweep.features)
-    size = sum(map(scale_size, map(len, sweep.features.values())))
-    what, adds = ("feature", "adds") if count == 1 else ("features", "add")
-    return f"{count} {what} to colour by {adds} {size_text(size)}"
 
 
 def _page_of_folder(target: Path, options: Namespace, console: Console) -> sweeps.SweepFolder:
@@ -160,6 +150,7 @@ def _write(
         names=sweep.names,
         title=options.title,
         features=sweep.features,
+        neighbors=sweep.neighbors,
         commands=[sweeps.embed_command(swept, data["file"], given) for swept in maps],
         provenance=made,
     )

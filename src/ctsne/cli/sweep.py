@@ -9,8 +9,11 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ctsne._core import files
 from ctsne._core.messages import value_text
@@ -18,7 +21,7 @@ from ctsne._core.vocabulary import NEIGHBORHOOD, SUGGESTED_MIXING, mixings_of
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions, titles_of
 from ctsne.cli.embed import prepare
-from ctsne.cli.files import check_not_inputs, label_names, make_record, read_input
+from ctsne.cli.files import check_not_inputs, label_names, make_record, page_features, read_input
 from ctsne.cli.info import missing_labels
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import SWEPT, one_of, option, per_column, per_label, settings_of, whole
@@ -33,6 +36,8 @@ SWEPT_POINTS = 20_000
 
 USAGE = "INPUT --labels COLUMN [COLUMN ...] -o FOLDER [options]"
 HELP = "make and measure maps at many strengths, and suggest one"
+# Files of a folder that a page can do without.
+_OPTIONAL = (files.FEATURES, files.NEIGHBORS, files.PICTURE)
 LISTED = definitions(titles_of(["LABEL"], ["OTHER"]))
 
 
@@ -57,6 +62,7 @@ def add_sweep_options(parser: Parser, main: Any) -> None:
         betas={"read": per_column},
         mixing={"read": per_label, "default": SUGGESTED_MIXING},
     )
+    opt.add_shown(main)
     measures = parser.add_argument_group("measures")
     opt.add_table(measures, "measures", {"k": NEIGHBORHOOD}, k={"read": whole})
     opt.add_sample(measures)
@@ -75,6 +81,7 @@ def run(options: argparse.Namespace, console: Console) -> None:
 
 def run_sweep(options: argparse.Namespace, console: Console, folder: Path) -> SweepFolder:
     """Make all maps that the folder does not have yet."""
+    from ctsne.report.features import first_map, nearest_rows
     from ctsne.sweep import sweep
     from ctsne.sweep.choice import check_targets
 
@@ -126,8 +133,10 @@ def run_sweep(options: argparse.Namespace, console: Console, folder: Path) -> Sw
     # Times are not written, so that the same command twice gives the same bytes.
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
     result = replace(result, maps=maps, sampled_from=data.sampled or None)
-    columns, names = data.columns(), data.dataset.names
-    return SweepFolder(result, columns, names, record, settings_of(options), data.shown)
+    columns, names, made = data.columns(), data.dataset.names, settings_of(options)
+    features = page_features(data, first_map(result, options.mixing), options, console)
+    how = {"metric": estimator.metric, "pca": estimator.pca, "n_jobs": options.jobs}
+    return SweepFolder(result, columns, names, record, made, features, nearest_rows(data.X, **how))
 
 
 def _knob(parameters: Mapping[str, Any]) -> str:
@@ -229,7 +238,11 @@ def embed_command(swept: SweptMap, file: str, settings: Mapping[str, Any]) -> st
     """Return the command that makes one map of the sweep by itself."""
     # The mixing of a sweep is for its suggestion; here the strength is given.
     given = {**settings, **swept.parameters, "output": "map.csv", "mixing": None}
-    values = {name: value for name, value in given.items() if is_used(name, given)}
+    values = {
+        name: value
+        for name, value in given.items()
+        if is_used(name, given) and name not in ("show", "informative")  # they are for a page
+    }
     always = ["method", _knob(swept.parameters)]
     return spell_command(["embed", file], values, always=always)
 
@@ -244,6 +257,7 @@ class SweepFolder:
     record: Record
     settings: dict[str, Any]  # by option name
     features: dict[str, Any] = field(default_factory=dict)  # to colour the page by
+    neighbors: Any = None  # rows nearest in the data
 
     @property
     def labels(self) -> list[str]:
@@ -253,8 +267,8 @@ class SweepFolder:
 
 def files_of(path: Path) -> list[Path]:
     """Return the files that :func:`write_folder` writes."""
-    needed = (files.INDEX, files.COLUMNS, files.TABLE, files.SETTINGS)
-    return [path / name for name in (*needed, files.FEATURES, files.PICTURE)]
+    names = (files.INDEX, files.COLUMNS, *_OPTIONAL, files.TABLE, files.SETTINGS)
+    return [path / name for name in names]
 
 
 def map_files(path: Path) -> set[str]:
@@ -326,11 +340,15 @@ def write_folder(path: Path, sweep: SweepFolder) -> None:
         sweep.result.save(path)
         (path / files.SETTINGS).unlink(missing_ok=True)  # those of another sweep
         write_columns(path / files.COLUMNS, sweep.columns, names=sweep.names)
-        (path / files.FEATURES).unlink(missing_ok=True)
+        for name in _OPTIONAL:
+            (path / name).unlink(missing_ok=True)
         if sweep.features:
             write_columns(path / files.FEATURES, sweep.features)
+        if sweep.neighbors is not None:
+            content = BytesIO()
+            np.save(content, sweep.neighbors, allow_pickle=False)
+            files.write_file(path / files.NEIGHBORS, content.getvalue())
         files.write_file(path / files.TABLE, table.encode("utf-8", "surrogatepass"))
-        (path / files.PICTURE).unlink(missing_ok=True)
         if find_spec("matplotlib") is not None:
             use_agg()
             strip = pl.strip(sweep.result, mixing=sweep.settings["mixing"])
@@ -342,13 +360,13 @@ def read_folder(path: Path) -> SweepFolder:
     """Read a finished sweep; raise ValueError if the folder has none."""
     from ctsne.cli.rerun import stored_settings
     from ctsne.io import read_columns
+    from ctsne.io.read import read_npy
     from ctsne.storage.record import read_record
     from ctsne.sweep import load_sweep
 
     if not path.is_dir():
         raise ValueError(f"there is no folder {path}")
-    optional = (files.FEATURES, files.PICTURE)
-    if not all(file.is_file() for file in files_of(path) if file.name not in optional):
+    if not all(file.is_file() for file in files_of(path) if file.name not in _OPTIONAL):
         raise ValueError(_not_finished(path))
     record = read_record(path)
     if record.command != "sweep":
@@ -357,7 +375,8 @@ def read_folder(path: Path) -> SweepFolder:
     settings = stored_settings(record, path)
     columns, names = read_columns(path / files.COLUMNS)
     features = read_columns(path / files.FEATURES)[0] if (path / files.FEATURES).is_file() else {}
-    return SweepFolder(load_sweep(path), columns, names, record, settings, features)
+    near = read_npy(path / files.NEIGHBORS) if (path / files.NEIGHBORS).is_file() else None
+    return SweepFolder(load_sweep(path), columns, names, record, settings, features, near)
 
 
 def _not_finished(path: Path) -> str:

@@ -230,6 +230,7 @@ class StoredMatrix:
         shape = sparse_shape(element) if self.sparse else element.shape
         self.shape = shape if places is None else (shape[0], len(places))
         self.width = shape[-1]
+        self.nnz = len(element["data"]) if self.sparse else math.prod(shape)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):
@@ -249,12 +250,15 @@ class StoredMatrix:
         values = (self.element["data"][part], self.element["indices"][part], starts - starts[0])
         return checked_sparse(kind(values, shape=shape), self.element.file.filename)
 
+    def column_part(self, start: int, stop: int) -> Any:
+        """Return neighbouring columns of a matrix that is stored by column."""
+        starts = self._starts[start : stop + 1]
+        return self._part(starts, sp.csc_matrix, (self.shape[0], len(starts) - 1))
+
     def columns(self, places: Sequence[int]) -> NDArray[np.float32]:
         """Return some columns, dense, without the others in memory."""
         if self.by_column:
-            shape = (self.shape[0], 1)
-            parts = [self._part(self._starts[at : at + 2], sp.csc_matrix, shape) for at in places]
-            return np.hstack([dense_columns(part, [0]) for part in parts])
+            return np.hstack([dense_columns(self.column_part(at, at + 1), [0]) for at in places])
         result = np.empty((self.shape[0], len(places)), np.float32)
         start = 0
         while start < self.shape[0]:

@@ -1,8 +1,9 @@
 """Reading data of any format, labels from a second file, and single features to look at."""
 
+import contextlib
 import fnmatch
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from ctsne._core.arrays import PickledError, read_array, read_npz
 from ctsne._core.files import file_checksum, reading, require_room
 from ctsne._core.messages import quoted, unknown
+from ctsne.evaluate.places import Block, row_blocks, variance_by_place
 from ctsne.io import dataset as ds
 from ctsne.io.anndata import find_h5ad_data
 from ctsne.io.dataset import Dataset, Source, Texts
@@ -22,7 +24,9 @@ from ctsne.io.tables import like_missing, read_frame, read_table, row_names, tab
 
 LABEL_SUFFIXES = (*TABLE_SUFFIXES, ".npy")
 _ROW_NAMES = "the row names"
-MOST_FEATURES = 50
+MOST_FEATURES = 200
+# Stored values that are read together.
+_TOGETHER = 2**22
 _Values = NDArray[np.float32]
 # NumPy files: a matrix (.npy), or a matrix with its columns (.npz); never a pickle.
 _VALID = "a valid NumPy file"
@@ -271,32 +275,83 @@ def _names(data: Dataset, kinds: str) -> dict[str, list[str | None]]:
 
 @dataclass(frozen=True)
 class _Source:
-    """Features with the same origin, and how to read some of them."""
+    """Features with the same origin, and the matrix that holds them, read when it is needed."""
 
     words: str
     names: tuple[str, ...]
-    read: Callable[[list[int]], _Values]  # one column for each place
+    matrix: Callable[[], Any]
+
+    def read(self, places: list[int]) -> _Values:
+        """Return one column for each place."""
+        matrix = self.matrix()
+        return (
+            matrix.columns(places) if hasattr(matrix, "columns") else dense_columns(matrix, places)
+        )
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the matrix in parts."""
+        matrix = self.matrix()
+        if not getattr(matrix, "by_column", False):
+            yield from row_blocks(matrix)
+            return
+        d = matrix.shape[1]
+        step = max(1, _TOGETHER * d // max(1, matrix.nnz))
+        for start in range(0, d, step):
+            stop = min(d, start + step)
+            yield slice(None), slice(start, stop), matrix.column_part(start, stop)
+
+
+@contextlib.contextmanager
+def _sources(dataset: Dataset, layer: str | None) -> Iterator[list[_Source]]:
+    """Open where features are looked for: genes of an .h5ad first, then what the map is made of."""
+    own = _Source(str(dataset.source), dataset.features, lambda: dataset.X)
+    if suffix_of(dataset.path) != ".h5ad":
+        yield [own]
+        return
+    with opened(dataset.path) as file, reading(dataset.path, "a valid .h5ad file"):
+        # Genes are those of ``layer``, or of ``X``; those that it lacks are taken from ``raw``.
+        main = "X" if layer is None else f"layers/{layer}"
+        n = dataset.X.shape[0]
+        yield [*_genes(file, main, "var", n), *_genes(file, "raw/X", "raw/var", n), own]
 
 
 def read_features(
     dataset: Dataset, patterns: Texts | None, *, layer: str | None = None
 ) -> tuple[dict[str, _Values], list[str]]:
     """Return the features that match names or patterns, and where they were taken from."""
-    # Genes of an .h5ad are those of ``layer``, or of ``X``; those that it lacks are taken from
-    # ``raw``. Names of other columns are skipped, because every page shows those.
+    # Names of other columns are skipped, because every page shows those.
     wanted = [pattern for pattern in patterns or () if pattern not in dataset.columns]
     if not wanted:
         return {}, []
-    own = _Source(
-        str(dataset.source), dataset.features, lambda places: dense_columns(dataset.X, places)
-    )
-    if suffix_of(dataset.path) != ".h5ad":
-        return _chosen(dataset, wanted, [own])
-    with opened(dataset.path) as file, reading(dataset.path, "a valid .h5ad file"):
-        main = "X" if layer is None else f"layers/{layer}"
-        n = dataset.X.shape[0]
-        genes = _genes(file, main, "var", n) + _genes(file, "raw/X", "raw/var", n)
-        return _chosen(dataset, wanted, [*genes, own])
+    with _sources(dataset, layer) as sources:
+        return _chosen(dataset, wanted, sources)
+
+
+def read_informative(
+    dataset: Dataset,
+    embedding: NDArray[Any],
+    *,
+    most: int,
+    rows: NDArray[np.intp] | None = None,
+    layer: str | None = None,
+    known: Collection[str] = (),
+) -> tuple[dict[str, _Values], str]:
+    """Return the features that the place in a map explains best, and where they are from.
+
+    The map may be of some ``rows`` only. The matrix is read twice, in parts: to score all features,
+    and for the values of the best. Features that are ``known`` already are left out.
+    """
+    with _sources(dataset, layer) as (source, *_):
+        names = source.names
+        scores = variance_by_place(embedding, source.blocks(), len(names), rows)
+        places: dict[str, int] = {}
+        for place in np.argsort(-scores, kind="stable").tolist():
+            if len(places) < most and scores[place] > -np.inf and names[place] not in known:
+                places.setdefault(names[place], place)
+        values = source.read([*places.values()]) if places else np.empty((0, 0), np.float32)
+    values = values if rows is None or not places else values[rows]
+    how = f"{len(places)} of {len(names):,} features from {source.words}"
+    return dict(zip(places, values.T, strict=True)), how
 
 
 def _chosen(
@@ -341,11 +396,11 @@ def _genes(file: Any, matrix: str, var: str, n: int) -> list[_Source]:
         return []
     names = tuple(map(str, read_element(file[var]).index))
 
-    def read(places: list[int]) -> _Values:
+    def read() -> StoredMatrix:
         stored = StoredMatrix(file[matrix])
         if stored.shape != (n, len(names)):
             shapes = f"{stored.shape}, but obs and var have {(n, len(names))}"
             raise ValueError(f"{file[matrix].name} has the shape {shapes}")
-        return stored.columns(places)
+        return stored
 
     return [_Source(matrix.replace("/", "."), names, read)]

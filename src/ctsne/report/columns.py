@@ -21,6 +21,9 @@ _MOST_VALUES = 30
 MOST_LABELS = 1_000
 # Longer texts are cut; the page shows far less of them.
 _LONGEST_TEXT = 500
+# The ends of a feature's scale leave out a thousandth of the values if that makes the scale shorter
+# than this share of it.
+_MOST_CUT = 0.25
 # The column that says how many counterparts a point has among points with other labels.
 MATCHED = "counterparts under other labels"
 
@@ -42,7 +45,9 @@ class PageColumn:
         """Return facts, and codes or steps of the scale from 1 for the rows; 0 is missing."""
         facts: dict[str, Any] = {"name": self.name, "group": self.group, "about": self.about}
         if self.numbers is not None:
-            scale, steps = _pack_numbers(self.numbers[rows], self.limits or _ends(self.numbers))
+            short = self.group == "gene"
+            limits = self.limits or _ends(self.numbers, cut=short)
+            scale, steps = _pack_numbers(self.numbers[rows], limits, short)
             return facts | scale, steps
         assert self.labels is not None
         labels, codes = self.labels, self.labels.codes[rows]
@@ -60,20 +65,33 @@ class PageColumn:
         return facts, lookup[codes]
 
 
-def _ends(numbers: NDArray[np.float64]) -> tuple[float, float]:
+def _ends(numbers: NDArray[np.float64], *, cut: bool) -> tuple[float, float]:
+    """Return the ends of a scale, without extreme values that would leave few steps to others."""
     present = numbers[np.isfinite(numbers)]
-    return (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
+    if not len(present):
+        return 0.0, 0.0
+    low, high = float(present.min()), float(present.max())
+    if cut:
+        first, last = map(float, np.quantile(present, [0.001, 0.999], method="nearest"))
+        if 0 < last / 4 - first / 4 < _MOST_CUT * (high / 4 - low / 4):
+            return first, last
+    return low, high
 
 
 def _pack_numbers(
-    values: NDArray[np.float64], limits: tuple[float, float]
-) -> tuple[dict[str, Any], NDArray[np.uint16]]:
+    values: NDArray[np.float64], limits: tuple[float, float], short: bool
+) -> tuple[dict[str, Any], NDArray[Any]]:
+    """Pack numbers in steps of 16 bits, or ``short`` in 8; those beyond the limits are cut."""
     (low, high), found = limits, np.isfinite(values)
-    steps = np.zeros(len(values), np.uint16)
+    kind = np.uint8 if short else np.uint16
+    top = int(np.iinfo(kind).max)
+    steps = np.zeros(len(values), kind)
     # Halved before subtracting, because the range of the largest floats would overflow.
     share = (values[found] / 2 - low / 2) / ((high / 2 - low / 2) or 1.0)
-    steps[found] = 1 + np.rint(share * 65534).astype(np.uint16)
-    return {"kind": "numbers", "low": low, "high": high, "missing": int((~found).sum())}, steps
+    steps[found] = 1 + np.rint(share.clip(0, 1) * (top - 1)).astype(kind)
+    cut = [bool((share < 0).any()), bool((share > 1).any())]
+    facts = {"kind": "numbers", "low": low, "high": high, "top": top, "cut": cut}
+    return facts | {"missing": int((~found).sum())}, steps
 
 
 def read_column(

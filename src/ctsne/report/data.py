@@ -22,6 +22,15 @@ from ctsne.fit.summary import point_diagnostics
 from ctsne.labels import Column, encode_column
 from ctsne.methods import METHODS, is_used
 from ctsne.report.columns import MATCHED, PageColumn, matched_column, read_column, read_feature
+from ctsne.report.features import (
+    MOST_FEATURE_BYTES,
+    MOST_JOINED,
+    NEIGHBORS,
+    feature_room,
+    first_map,
+    informative,
+    model_rows,
+)
 from ctsne.settings import DEFAULTS
 from ctsne.sweep import Line, SweepResult, SweptMap
 from ctsne.sweep.choice import choose_maps
@@ -74,6 +83,7 @@ class PageData:
     single: bool = True  # one map, so nothing to choose
     sampled_from: int | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    neighbors: NDArray[np.integer] | None = None  # rows nearest in the data, the nearest first
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -102,6 +112,9 @@ def read_page(
     *,
     commands: Sequence[str] | None = None,
     provenance: Any = None,
+    neighbors: Any = None,
+    feature_bytes: int = MOST_FEATURE_BYTES,
+    most_joined: int = MOST_JOINED,
 ) -> PageData:
     """Turn a sweep or a fitted model into a page, with the columns and texts asked for."""
     if isinstance(result, ConditionalTSNE):
@@ -135,13 +148,18 @@ def read_page(
         )
         for name, values in chosen.items()
     ]
+    if hasattr(features, "var_names"):  # an AnnData object; anndata is never imported here
+        shown_first = first_map(result, mixing)
+        features = informative(features, shown_first, feature_room(n, feature_bytes))
     read += [read_feature(*item, n=n) for item in _by_name(features, "features").items()]
+    near = model_rows(result, most_joined) if neighbors is None else _check_rows(neighbors, n)
     found = (made.diagnostics["matched"] for made in page.maps if "matched" in made.diagnostics)
     matched = next(found, None)  # the same in all maps
     if matched is not None and MATCHED not in chosen:
         read.append(matched_column(matched))
     plain = _plain_provenance(provenance)
-    return replace(page, title=title, maps=maps, columns=read, names=names, provenance=plain)
+    more = {"columns": read, "names": names, "provenance": plain, "neighbors": near}
+    return replace(page, title=title, maps=maps, **more)
 
 
 def _read_sweep(
@@ -322,6 +340,18 @@ def _check_names(names: Any, n: int, there: str) -> None:
         raise TypeError(f"names must be a list with one name per point, got {type(names).__name__}")
     if names is not None and len(names) != n:
         raise ValueError(f"names has {len(names)} entries but {there}")
+
+
+def _check_rows(neighbors: Any, n: int) -> NDArray[np.integer]:
+    """Return neighbours as rows of the maps, a line per point."""
+    rows = np.asarray(neighbors)
+    if rows.ndim != 2 or len(rows) != n or not rows.shape[1] or rows.dtype.kind not in "iu":
+        found = f"{rows.dtype} of shape {rows.shape}"
+        raise ValueError(f"neighbors must be row numbers of shape ({n}, k), got {found}")
+    if rows.min() < 0 or rows.max() >= n:
+        found = f"{rows.min()} to {rows.max()}"
+        raise ValueError(f"neighbors must be rows from 0 to {n - 1}, got {found}")
+    return rows[:, :NEIGHBORS]
 
 
 def _by_name(values: Any, argument: str) -> dict[str, Any]:

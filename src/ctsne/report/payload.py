@@ -13,10 +13,10 @@ from ctsne.evaluate.trust import DOUBTFUL
 from ctsne.pl.palette import METHOD_COLORS, MISSING, measure_colors
 from ctsne.report.columns import MOST_LABELS, short_text
 from ctsne.report.data import PageData, PageMap
+from ctsne.report.features import MOST_POINTS
 
 _Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]  # facts and arrays
-# As many as browsers draw at once.
-MOST_POINTS = 500_000
+_NOT_SHOWN = np.uint32(0xFFFFFFFF)
 _FURTHER_MEASURES = ("perplexity_median", "other_share_mean")
 # Longer names of columns are cut in those of measures, which share a line.
 _LONGEST_NAME = 40
@@ -66,6 +66,10 @@ def build_payload(page: PageData, most: int = MOST_POINTS) -> _Packed:
         facts, packed = _pack_map(made, rows)
         maps.append(facts | ({"dominated": dominated[number]} if packed else {}))
         arrays.update((f"map-{number}-{name}", values) for name, values in packed.items())
+    if page.neighbors is not None:
+        place = np.full(n, _NOT_SHOWN)
+        place[rows] = np.arange(len(rows), dtype=np.uint32)
+        arrays["neighbors"] = place[page.neighbors[rows]].ravel()
     order = [column.name for column in page.columns]
     diagnosed = {name for made in page.maps for name in made.diagnostics}
     names = None if page.names is None else list(page.names)
@@ -75,6 +79,7 @@ def build_payload(page: PageData, most: int = MOST_POINTS) -> _Packed:
         "notShown": n - len(rows),
         "sampledFrom": page.sampled_from,
         "dimensions": dimensions,
+        "neighbors": 0 if page.neighbors is None else page.neighbors.shape[1],
         "single": page.single,
         "targets": list(page.targets.items()),
         "known": [order.index(name) for name in page.known],
@@ -111,8 +116,9 @@ def _pack_map(made: PageMap, rows: NDArray[np.int64]) -> _Packed:
     facts = {name: getattr(made, name) for name in shown} | {"plain": made.method == "tsne"}
     if made.embedding is None:
         return facts, {}
-    packed: dict[str, NDArray[Any]] = {"positions": _drawn_positions(made.embedding[rows]).ravel()}
-    facts |= {"highest": {}, "constant": {}}
+    steps, square = _drawn_positions(made.embedding[rows])
+    packed: dict[str, NDArray[Any]] = {"positions": steps.ravel()}
+    facts |= {"highest": {}, "constant": {}, "square": square}
     for name, (_, digits, _) in _DIAGNOSTICS.items():
         if name not in made.diagnostics:
             continue
@@ -126,17 +132,20 @@ def _pack_map(made: PageMap, rows: NDArray[np.int64]) -> _Packed:
     return facts, packed
 
 
-def _drawn_positions(embedding: NDArray[np.floating]) -> NDArray[np.uint16]:
-    """Return positions in the smallest square, in steps of 1/65535; a line gets random heights."""
+def _drawn_positions(embedding: NDArray[np.floating]) -> tuple[NDArray[np.uint16], list[float]]:
+    """Return positions in the smallest square, in steps of 1/65535, and its corner and side.
+
+    A line gets random heights.
+    """
     positions = embedding.astype(np.float64)
     low, high = positions.min(axis=0), positions.max(axis=0)
     side = float((high - low).max()) or 1.0
     share = (positions - (low + high) / 2) / side + 0.5
+    square = [*((low + high - side) / 2).tolist(), side]
     if share.shape[1] == 1:
         across = np.random.default_rng(0).uniform(0.45, 0.55, len(share))
         share = np.column_stack([share[:, 0], across])
-    steps: NDArray[np.uint16] = np.rint(share * 65535).astype(np.uint16)
-    return steps
+    return np.rint(share * 65535).astype(np.uint16), square
 
 
 def _dominated_points(made: PageMap) -> dict[str, Any]:
@@ -145,11 +154,6 @@ def _dominated_points(made: PageMap) -> dict[str, Any]:
     found = np.flatnonzero(weights > DOMINATED)
     worst = found[np.argsort(-weights[found], kind="stable")[:_MOST_DOMINATED]].tolist()
     return {"count": len(found), "worst": [[row, round(float(weights[row]), 3)] for row in worst]}
-
-
-def scale_size(n: int) -> int:
-    """Return the bytes that numbers of n points to colour by take in the file."""
-    return 4 * -(-2 * min(n, MOST_POINTS) // 3)
 
 
 def choose_rows(page: PageData, wanted: NDArray[np.int64], most: int) -> NDArray[np.int64]:

@@ -22,13 +22,16 @@ from ctsne._core.messages import size_text
 from ctsne._core.vocabulary import SUGGESTED_MIXING
 from ctsne.estimator import ConditionalTSNE
 from ctsne.report.data import PageData, read_page
-from ctsne.report.payload import MOST_POINTS, build_payload
+from ctsne.report.features import MOST_POINTS
+from ctsne.report.payload import build_payload
 from ctsne.sweep import SweepResult
 
 # A notebook stores what it shows, so pages there are smaller than those in files: this many points,
 # or fewer if their maps would take more than this many bytes.
 MOST_INLINE = 50_000
 _MOST_BYTES = 4_000_000
+# Genes may take this many more, and up to this many points have their neighbours in the data.
+_GENE_BYTES, _MOST_JOINED = 2_000_000, 10_000
 _HEIGHT = 640  # pixels: both maps of a page at once
 # Its scripts run, its pictures can be saved, and it cannot reach the notebook around it.
 _SANDBOX = "allow-scripts allow-downloads"
@@ -54,6 +57,7 @@ def write_report(
     palette: Mapping[str, Mapping[Any, str]] | None = None,
     commands: Sequence[str] | None = None,
     provenance: Mapping[str, Any] | None = None,
+    neighbors: Any = None,
 ) -> None:
     """Write a sweep or a fitted model as one interactive page.
 
@@ -78,9 +82,11 @@ def write_report(
         are then added to ``columns``.
     other : str or list of str, optional
         The columns to look for in the maps; by default those of the sweep.
-    features : mapping of str to array-like of length n, or data frame, optional
+    features : mapping of str to array-like of length n, data frame or AnnData, optional
         Features to colour by, such as the expression of genes: numbers, always on a scale, with NaN
-        where they are missing. Each takes 2.7 bytes per point.
+        where they are missing. Each takes 1.34 bytes per point. Of an AnnData object these are the
+        200 genes of ``X`` whose variance the place in the map explains best, or fewer if they
+        would take more than 24 MB.
     mixing : float or mapping of column to float, default=0.8
         Mixing that the suggested map must reach, in every column or in each its own; readers can
         change it on the page. Not used for a model.
@@ -96,6 +102,9 @@ def write_report(
     provenance : mapping, optional
         Settings and versions behind the page, as JSON can hold them, shown at its end and stored in
         the element ``ctsne-provenance``; ``"command"`` is the command that made the page.
+    neighbors : array-like of int, shape (n, k), optional
+        The rows nearest in the data to each point, the nearest first, of which 10 are shown. By
+        default those of a model of up to 100,000 points. They take 54 bytes per point.
 
     Examples
     --------
@@ -114,7 +123,8 @@ def write_report(
     if not target.parent.is_dir():
         raise ValueError(f"path is in a folder that does not exist: {target.parent}")
     shown = columns, known, other, features, mixing, names, title, palette
-    page = read_page(result, *shown, commands=commands, provenance=provenance)
+    more = {"commands": commands, "provenance": provenance, "neighbors": neighbors}
+    page = read_page(result, *shown, **more)
     write_file(target, _render(page, MOST_POINTS)[1])
 
 
@@ -195,7 +205,8 @@ def show(
     # Of a sweep; anything else is a single map, or refused.
     maps = len(result.maps) if isinstance(result, SweepResult) else 1
     most = min(MOST_INLINE, _MOST_BYTES // (12 * max(1, maps)))  # bytes of a point with its columns
-    page = read_page(result, columns, known, other, features, mixing, names, title, palette)
+    shown = columns, known, other, features, mixing, names, title, palette
+    page = read_page(result, *shown, feature_bytes=_GENE_BYTES, most_joined=_MOST_JOINED)
     hidden, content = _render(page, most)
     note = ""
     if hidden:
