@@ -214,4 +214,8 @@ def test_a_sweep_of_a_sample_says_so(opened: Open, tmp_path: Path) -> None:
     with page.page.expect_download() as download:
         page.page.click("#download")
     assert download.value.suggested_filename == "selected-points-of-those-shown.csv"
-    assert Path(download.value.path()).read_text().startswith('"row in sample","batch"')
+    assert (
+        Path(download.value.path())
+        .read_text()
+        .startswith('"row in sample","name","selection","batch"')
+    )

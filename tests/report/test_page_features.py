@@ -31,7 +31,12 @@ def read(result: Any, **options: Any) -> Any:
 
 
 def fitted(X: Any = DATA.X, **parameters: Any) -> ConditionalTSNE:
-    few = {"n_iter": 10, "early_exaggeration_iter": 5, "random_state": 0, "perplexity": 5}
+    few: dict[str, Any] = {
+        "n_iter": 10,
+        "early_exaggeration_iter": 5,
+        "random_state": 0,
+        "perplexity": 5,
+    }
     return ConditionalTSNE(**few, **parameters).fit(X, labels=DATA.known)
 
 
@@ -85,9 +90,9 @@ def test_a_model_knows_the_neighbours_in_its_data() -> None:
 
 def test_a_graph_or_many_points_have_no_neighbours() -> None:
     graph = sp.csr_matrix(np.eye(5, k=1) + np.eye(5, k=-1))
-    assert nearest_rows(graph, metric="precomputed", pca=None) is None
+    assert nearest_rows(graph, "precomputed", None) is None
     many = np.broadcast_to(np.float32(0), (100_001, 2))
-    assert nearest_rows(many, metric="euclidean", pca=None) is None
+    assert nearest_rows(many, "euclidean", None) is None
 
 
 @pytest.mark.parametrize(

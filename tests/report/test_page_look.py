@@ -57,6 +57,7 @@ def test_the_look_is_kept_in_the_address(opened: Open, path: Path) -> None:
     page.page.fill("#size", "4")
     assert page.page.get_attribute("html", "data-theme") == "dark"
     page.wait("ctsnePage.named('right').length === 0")  # drawn with the next frame
+    page.wait("location.hash.includes('size=4')")  # a moment after the last change
     page.page.reload()
     page.wait("window.ctsnePage !== undefined")
     look = {"size": 4, "opacity": None, "names": "never", "contours": "all", "theme": "dark"}

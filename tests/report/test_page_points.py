@@ -102,9 +102,9 @@ def test_saved_cells_are_quoted_and_not_changed(opened: Open, tmp_path: Path) ->
     for place in range(2):
         page.page.click(f"#legend-left button >> nth={place}")
     head, *rows = csv.reader(StringIO(saved(page, "csv").decode("utf-8"), newline=""))
-    assert head[:5] == ["row", "name", "batch", "kind", "depth"]
-    assert [row[1] for row in rows] == [row[3] for row in rows] == texts
-    assert [row[4] for row in rows][:3] == ["1.5", "", "2.5"]
+    assert head[:6] == ["row", "name", "selection", "batch", "kind", "depth"]
+    assert [row[1] for row in rows] == [row[4] for row in rows] == texts
+    assert [row[5] for row in rows][:3] == ["1.5", "", "2.5"]
 
 
 def test_saves_what_is_seen(opened: Open, path: Path) -> None:

@@ -16,17 +16,8 @@ from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.cli import options as opt
 from ctsne.cli import plot
 from ctsne.cli.console import Console, titles_of
-from ctsne.cli.files import (
-    Data,
-    Outputs,
-    check_outputs,
-    check_target,
-    features_text,
-    make_record,
-    page_features,
-    read_input,
-    with_colors,
-)
+from ctsne.cli.files import Data, Outputs, check_outputs, check_target, features_lines
+from ctsne.cli.files import make_record, page_features, read_input, with_colors
 from ctsne.cli.info import missing_labels, report_command, second_label
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import as_typed, make_estimator, option, settings_of
@@ -105,9 +96,8 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
             key=options.key,
             colors={name: palette(column) for name, column in shown.items() if _is_text(column)},
         )
-    features = {}
     if outputs.page is not None:
-        features = page_features(data, model.embedding_, options, console)
+        data = page_features(data, model.embedding_, options, console)
     named = None if dataset.source.kind == "array" else dataset.features
     how = {"output": options.plot, "color": list(shown), "key": options.key}
     how["palette"] = options.palette
@@ -116,11 +106,9 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
         console,
         model=lambda path: save_model(model, path, record=replace(record, features=named)),
         picture=lambda path: plot.save_picture(plot.draw_map(model.embedding_, shown), path, drawn),
-        page=lambda path: _write_page(
-            model, data, shown, path, record.to_dict(), options, features
-        ),
+        page=lambda path: _write_page(model, data, shown, path, record.to_dict(), options),
     )
-    _report(model, data, outputs, options, console, features)
+    _report(model, data, outputs, options, console)
 
 
 def _write_page(
@@ -130,7 +118,6 @@ def _write_page(
     page: Path,
     made: dict[str, Any],
     options: Namespace,
-    features: dict[str, Any],
 ) -> None:
     from ctsne.report import write_report
 
@@ -142,7 +129,7 @@ def _write_page(
         known=list(data.factored) or None,
         other=options.other,
         names=data.dataset.names,
-        features=features,
+        features=data.shown,
         commands=[command],
         provenance={**made, "command": command},
     )
@@ -211,12 +198,7 @@ def _measures(
 
 
 def _report(
-    model: ConditionalTSNE,
-    data: Data,
-    outputs: Outputs,
-    options: Namespace,
-    console: Console,
-    features: dict[str, Any],
+    model: ConditionalTSNE, data: Data, outputs: Outputs, options: Namespace, console: Console
 ) -> None:
     """Print what was made and how good it is, and what to do next."""
     from ctsne.fit.advice import doubt_line
@@ -225,9 +207,7 @@ def _report(
     n, knob = len(model.embedding_), METHODS[options.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
     lines = [f"map: {options.output} ({n:,} points; {_title(model, knob, value)})"]
-    lines += outputs.lines()
-    if features:
-        lines.append(features_text(features))
+    lines += [*outputs.lines(), *features_lines(data.shown)]
     for name, title in titles_of(list(data.factored) or [""], options.other).items():
         if measures.get(name) is not None and name != "adjusted_rnx":
             lines.append(f"{title}: {measures[name]:.2f} of random")

@@ -307,34 +307,31 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
     return Data(dataset, factored, aligned, shown=shown, numbers=numbers, period=period)
 
 
-def page_features(
-    data: Data, embedding: Any, options: Namespace, console: Console
-) -> dict[str, Any]:
-    """Return the features for a page: those named, and the most informative others."""
+def page_features(data: Data, embedding: Any, options: Namespace, console: Console) -> Data:
+    """Return the data with the features for a page: those named, and the most informative."""
     from ctsne.io.read import read_informative
     from ctsne.report.features import MOST_FEATURE_BYTES, feature_room
 
     most = min(options.informative, feature_room(data.X.shape[0]) - len(data.shown))
     if most < 1 or embedding is None or options.metric == "precomputed":
-        return data.shown
+        return data
     console.stage("features")
     how = {"rows": data.rows, "layer": options.layer, "known": data.shown}
     more, origin = read_informative(data.whole or data.dataset, embedding, most=most, **how)
-    if more:
-        console.say(f"on the page: {origin}, which differ most from place to place in the map")
-    if len(more) == most < options.informative:
-        room = f"a page holds at most {size_text(MOST_FEATURE_BYTES)} of features"
-        console.say(f"{room}; --show adds others")
-    return data.shown | more
+    full = len(more) == most < options.informative
+    room = f", and at most {size_text(MOST_FEATURE_BYTES)} of them" if full else ""
+    console.say(f"on the page: {origin} that differ most from place to place in the map{room}")
+    return replace(data, shown=data.shown | more)
 
 
-def features_text(features: Mapping[str, Any]) -> str:
+def features_lines(features: Mapping[str, Any]) -> list[str]:
     """Say how much of a page is features to colour by."""
     from ctsne.report.features import feature_size
 
     size = sum(map(feature_size, map(len, features.values())))
-    what, adds = ("feature", "adds") if len(features) == 1 else ("features", "add")
-    return f"{len(features)} {what} to colour by {adds} {size_text(size)}"
+    what = "1 feature to colour by adds" if len(features) == 1 else ""
+    what = what or f"{len(features)} features to colour by add"
+    return [f"{what} {size_text(size)}"] if features else []
 
 
 def check_unchanged(

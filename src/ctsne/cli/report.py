@@ -12,7 +12,7 @@ from ctsne._core.files import check_space
 from ctsne._core.messages import size_text
 from ctsne.cli import sweep as sweeps
 from ctsne.cli.console import Console
-from ctsne.cli.files import check_not_inputs, check_replaced, features_text, with_colors
+from ctsne.cli.files import check_not_inputs, check_replaced, features_lines, with_colors
 from ctsne.cli.info import missing_labels
 from ctsne.cli.main import Parser, make_parser, spell_command
 from ctsne.cli.options import add_force, add_labels, add_messages, add_palette, option
@@ -66,8 +66,7 @@ def run(options: Namespace, console: Console) -> None:
     }
     made = f"{len(result.maps)} maps of {sweeps.n_points(result):,} points, {size_text(size)}"
     lines += ["", f"page: {options.output} ({made}); open it in a browser"]
-    if sweep.features:
-        lines.append(features_text(sweep.features))
+    lines += features_lines(sweep.features)
     console.result("\n".join(lines), content)
 
 

@@ -134,9 +134,9 @@ def run_sweep(options: argparse.Namespace, console: Console, folder: Path) -> Sw
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
     result = replace(result, maps=maps, sampled_from=data.sampled or None)
     columns, names, made = data.columns(), data.dataset.names, settings_of(options)
-    features = page_features(data, first_map(result, options.mixing), options, console)
-    how = {"metric": estimator.metric, "pca": estimator.pca, "n_jobs": options.jobs}
-    return SweepFolder(result, columns, names, record, made, features, nearest_rows(data.X, **how))
+    shown = page_features(data, first_map(result, options.mixing), options, console).shown
+    near = nearest_rows(data.X, estimator.metric, estimator.pca, options.jobs)
+    return SweepFolder(result, columns, names, record, made, shown, near)
 
 
 def _knob(parameters: Mapping[str, Any]) -> str:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ctsne._core.checks import is_sparse
+from ctsne._core.checks import check_jobs, is_sparse
 from ctsne._core.components import check_components, projected_features
-from ctsne._core.jobs import usable_cpus
 from ctsne.estimator import ConditionalTSNE, kept_points
 from ctsne.evaluate.places import row_blocks, variance_by_place
 from ctsne.neighbors import find_neighbors, read_neighbors
@@ -51,33 +50,31 @@ def first_map(
 
 def informative(adata: Any, embedding: NDArray[Any] | None, most: int) -> dict[str, Any]:
     """Return the genes of an AnnData object that the place in a map explains best."""
-    if embedding is None or adata.shape[0] != len(embedding):
-        n = 0 if embedding is None else len(embedding)
+    n = 0 if embedding is None else len(embedding)
+    if embedding is None or adata.shape[0] != n:
         raise ValueError(f"features has {adata.shape[0]} cells but the maps have {n} points")
-    X, names = adata.X, adata.var_names.astype(str).to_numpy()
-    if X is None:
+    if adata.X is None:
         raise ValueError("features must have genes in X, got an AnnData object without X")
-    scores = variance_by_place(embedding, row_blocks(X), X.shape[1])
-    order = np.argsort(-scores, kind="stable")[:most]
-    places = np.sort(order[scores[order] > -np.inf])
-    part = X[:, places]
-    dense = np.asarray(part.toarray() if hasattr(part, "toarray") else part)
-    values = dict(zip(names[places].tolist(), dense.T, strict=True))
-    return {str(names[place]): values[names[place]] for place in order if names[place] in values}
+    scores = variance_by_place(embedding, row_blocks(adata.X), adata.shape[1])
+    best = np.argsort(-scores, kind="stable")[:most]
+    best = best[scores[best] > -np.inf]
+    places = np.sort(best)  # as a file needs them
+    part = adata.X[:, places]
+    columns = np.asarray(part.toarray() if hasattr(part, "toarray") else part).T
+    return {str(adata.var_names[at]): columns[np.searchsorted(places, at)] for at in best}
 
 
-def nearest_rows(X: Any, *, metric: str, pca: Any, n_jobs: int = -1) -> NDArray[np.int32] | None:
+def nearest_rows(X: Any, metric: str, pca: Any, n_jobs: int = -1) -> NDArray[np.int32] | None:
     """Return the nearest rows of each row of the data; None for many points, or for a graph."""
     n = X.shape[0]
     if n > MOST_JOINED or n < 2 or (metric == "precomputed" and is_sparse(X)):
         return None
-    k = min(NEIGHBORS, n - 1)
+    k, jobs = min(NEIGHBORS, n - 1), check_jobs(n_jobs)
     if metric == "precomputed":
         return read_neighbors(X, lengths=k).indices
-    jobs = usable_cpus() if n_jobs == -1 else n_jobs
-    components = check_components(pca, X.shape, metric)
-    features = projected_features(X, metric=metric, pca=components, n_jobs=jobs)[0]
-    return find_neighbors(features, lengths=k, metric=metric, recall=_RECALL, n_jobs=n_jobs).indices
+    pca = check_components(pca, X.shape, metric)
+    features = projected_features(X, metric=metric, pca=pca, n_jobs=jobs)[0]
+    return find_neighbors(features, lengths=k, metric=metric, recall=_RECALL, n_jobs=jobs).indices
 
 
 def model_rows(result: SweepResult | ConditionalTSNE, most: int) -> NDArray[np.int32] | None:
@@ -85,4 +82,4 @@ def model_rows(result: SweepResult | ConditionalTSNE, most: int) -> NDArray[np.i
     if not isinstance(result, ConditionalTSNE) or len(result.embedding_) > most:
         return None
     points, metric = kept_points(result)
-    return None if points is None else nearest_rows(points, metric=metric, pca=None)
+    return None if points is None else nearest_rows(points, metric, None)

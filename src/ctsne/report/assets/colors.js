@@ -68,18 +68,18 @@ function makeColouring(data) {
     return kept.get(key);
   };
   const ofColumn = (column) => {
-    const { name, kind, group, labels, colors, counts, missing, low, high, all, about } = facts.columns[column];
+    const { name, kind, group, labels, colors, counts, missing, low, high, top, cut, all, about } = facts.columns[column];
     const isKnown = facts.known.includes(column);
     const codes = data.codes(column);
     if (kind === "labels") return { kind, name, codes, labels, colors, counts, missing, all, isKnown, column };
-    const [first, last] = group === "diagnostic" ? [1, 65535] : usefulRange(codes);
+    const [first, last] = group === "diagnostic" ? [1, top] : usefulRange(codes, top);
     const steps = new Uint16Array(n);
     for (let i = 0; i < n; i++) {
       const share = Math.min(1, Math.max(0, (codes[i] - first) / (last - first || 1)));
       steps[i] = codes[i] === 0 ? 0 : 1 + Math.round(share * (SCALE_STEPS - 1));
     }
-    const at = (code) => low * (1 - (code - 1) / 65534) + high * ((code - 1) / 65534);
-    const ends = [`${first > 1 ? "≤ " : ""}${number(at(first))}`, `${last < 65535 ? "≥ " : ""}${number(at(last))}`];
+    const at = (code) => low * (1 - (code - 1) / (top - 1)) + high * ((code - 1) / (top - 1));
+    const ends = [`${first > 1 || cut[0] ? "≤ " : ""}${number(at(first))}`, `${last < top || cut[1] ? "≥ " : ""}${number(at(last))}`];
     return { kind: "numbers", name, codes: steps, ends, missing, column, note: about, valueAt: (share) => at(first + share * (last - first)) };
   };
   // On one scale for all maps, so that they can be compared.
@@ -95,7 +95,7 @@ function makeColouring(data) {
   };
   return ({ map, column }) => {
     if (column === null) return keep("none", () => ({ kind: "none", name: "", codes: new Uint8Array(n).fill(1), column, missing: 0 }));
-    if (typeof column === "number") return keep(`column ${column}`, () => ofColumn(column));
+    if (typeof column === "number") return keep(`column ${column} ${facts.columns[column].version ?? ""}`, () => ofColumn(column));
     const { highest, constant } = facts.maps[map];
     if (highest?.[column] !== undefined || constant?.[column] !== undefined) return keep(`map ${map} ${column}`, () => ofDiagnostic(map, column));
     const { name } = facts.diagnostics.find(({ key }) => key === column);
@@ -106,17 +106,17 @@ function makeColouring(data) {
 // The codes between which the colours change. A few extreme values would leave one colour for all
 // others, so a range more than twice as wide as that of the middle 98 % is cut down to it.
 
-function usefulRange(codes) {
-  const counts = new Uint32Array(65536);
+function usefulRange(codes, top) {
+  const counts = new Uint32Array(top + 1);
   for (const code of codes) counts[code]++;
   const total = codes.length - counts[0];
   const quantile = (share) => {
     let [code, passed] = [1, counts[1]];
-    while (code < 65535 && passed < share * total) passed += counts[++code];
+    while (code < top && passed < share * total) passed += counts[++code];
     return code;
   };
   const [first, last] = [quantile(0.01), quantile(0.99)];
-  return last > first && last - first < 65534 / 2 ? [first, last] : [1, 65535];
+  return last > first && last - first < (top - 1) / 2 ? [first, last] : [1, top];
 }
 
 // The colour of each code.

@@ -54,6 +54,9 @@ function readData() {
       const found = this.steps(map, key);
       return found === null ? null : (found.steps[point] / found.top) * found.highest;
     },
+    // The nearest points in the data of each point, or null: `k` places each, the nearest first, and
+    // 0xFFFFFFFF for one that is not shown.
+    neighbors: () => (facts.neighbors === 0 ? null : { k: facts.neighbors, rows: keep("neighbors", (array) => new Uint32Array(array.buffer)) }),
     nameOf: (point) => (facts.names === null ? `row ${rows[point]}` : facts.names[point]),
     // The shown point of a row, or undefined if it is not shown.
     pointOf(row) {
@@ -62,11 +65,13 @@ function readData() {
     },
     // The text of a point in a column, or null where it is missing.
     valueOf(column, point) {
-      const { kind, labels, low, high } = facts.columns[column];
+      const { kind, labels, low, high, top, cut } = facts.columns[column];
       const code = this.codes(column)[point];
       if (code === 0) return null;
-      const share = (code - 1) / 65534;
-      return kind === "numbers" ? number(low * (1 - share) + high * share, 4) : labels[code - 1];
+      if (kind !== "numbers") return labels[code - 1];
+      const share = (code - 1) / (top - 1);
+      const end = code === 1 && cut[0] ? "≤ " : code === top && cut[1] ? "≥ " : "";
+      return end + number(low * (1 - share) + high * share, top === 255 ? 3 : 4);
     },
     labelOf(column, point) {
       return this.valueOf(column, point) ?? "missing";

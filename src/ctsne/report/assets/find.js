@@ -12,7 +12,7 @@ function connectFind(data, state) {
     if (state.values.tab !== "point") state.set({ tab: "point" });
     byId("point-hint").textContent = found.words(place);
     if (point !== null) {
-      const labels = facts.columns.map((_, column) => data.labelOf(column, point)).join(", ");
+      const labels = facts.columns.flatMap(({ group }, column) => (group === "column" ? [data.labelOf(column, point)] : [])).join(", ");
       say(`${data.nameOf(point)}: ${labels}. ${found.words(place)}`);
     } else if (find.value.trim() !== "") say(found.words(place));
   };

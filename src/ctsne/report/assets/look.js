@@ -1,12 +1,20 @@
-// Point size, opacity, names, contours and theme. They are kept in the address, so that a link or a reload
-// brings them back.
+// Point size, opacity, names, contours and theme.
 
 const LOOKS = { names: ["auto", "always", "never"], contours: ["none", "all", "labels"], theme: ["auto", "light", "dark"] };
 
 function connectLook(state) {
   const system = window.matchMedia("(prefers-color-scheme: dark)");
   const set = (changes) => state.set({ look: { ...state.values.look, ...changes } });
-  set(lookInAddress());
+  for (const [key, most] of [["size", 12], ["opacity", 1]]) {
+    keepInAddress(key, () => String(state.values.look[key] ?? ""), (text) => {
+      if (Number(text) > 0 && Number(text) <= most) set({ [key]: Number(text) });
+    });
+  }
+  for (const [key, known] of Object.entries(LOOKS)) {
+    keepInAddress(key, () => state.values.look[key], (text) => {
+      if (known.includes(text)) set({ [key]: text });
+    });
+  }
   // The left end of both sliders is automatic.
   for (const key of ["size", "opacity"]) {
     byId(key).addEventListener("input", () => set({ [key]: Number(byId(key).value) || null }));
@@ -24,33 +32,10 @@ function connectLook(state) {
       byId(key).setAttribute("aria-valuetext", byId(`${key}-said`).textContent);
     }
     for (const key of Object.keys(LOOKS)) byId(key).value = look[key];
-    keepInAddress(look);
   });
   system.addEventListener("change", () => set({}));
 }
 
 function isDark() {
   return document.documentElement.dataset.theme === "dark";
-}
-
-function lookInAddress() {
-  const given = new URLSearchParams(location.hash.slice(1));
-  const look = {};
-  for (const [key, most] of [["size", 12], ["opacity", 1]]) {
-    const value = Number(given.get(key));
-    if (value > 0 && value <= most) look[key] = value;
-  }
-  for (const [key, known] of Object.entries(LOOKS)) if (known.includes(given.get(key))) look[key] = given.get(key);
-  return look;
-}
-
-function keepInAddress(look) {
-  const kept = Object.entries(look).filter(([, value]) => ![null, "auto", "none"].includes(value));
-  const hash = kept.length === 0 ? "" : `#${new URLSearchParams(kept)}`;
-  if (hash === location.hash) return;
-  try {
-    history.replaceState(null, "", hash || location.pathname + location.search);
-  } catch {
-    // A page inside another one may not change its address.
-  }
 }

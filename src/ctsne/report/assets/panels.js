@@ -127,10 +127,10 @@ function connectMenus(data, state, side, place) {
 function fillColours(facts, menu) {
   const groups = new Map([["column", "Columns"], ["gene", "Features"], ["diagnostic", "Diagnostics"]].map(([key, label]) => [key, element("optgroup", "", { label })]));
   facts.columns.forEach(({ name, kind, all, group }, place) => {
-    const tooMany = kind === "texts" ? ` (${count(all)} different values, too many for colours)` : "";
+    const tooMany = kind === "texts" && group !== "kept" ? ` (${count(all)} different values, too many for colours)` : "";
     const option = element("option", `${name}${tooMany}`, { value: place });
-    option.disabled = kind === "texts";
-    groups.get(group ?? "column").append(option);
+    option.disabled = tooMany !== "";
+    groups.get(group === "kept" ? "column" : group).append(option);
   });
   for (const { key, name } of facts.diagnostics) {
     if (facts.maps.some(({ highest }) => highest?.[key] !== undefined)) {

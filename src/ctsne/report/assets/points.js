@@ -8,11 +8,15 @@ function factsOf(data, point, map) {
   const { facts } = data;
   const pairs = facts.names === null ? [] : [["name", () => facts.names[point]]];
   pairs.push([rowName(facts), () => String(data.rows[point])]);
-  facts.columns.forEach(({ name }, column) => pairs.push([name, () => data.labelOf(column, point)]));
+  const add = (isWanted) => facts.columns.forEach(({ name, group, all }, column) => {
+    if (isWanted(group) && (group !== "kept" || all > 0)) pairs.push([name, () => data.labelOf(column, point)]);
+  });
+  add((group) => group !== "gene");
   for (const { key, name, digits } of facts.diagnostics) {
     const value = data.diagnostic(map, key, point);
     if (value !== null) pairs.push([name, () => value.toFixed(digits)]);
   }
+  add((group) => group === "gene");
   return pairs;
 }
 

@@ -10,7 +10,7 @@ function connectSelection(data, state) {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !event.defaultPrevented && !closeSheet()) clear();
   });
-  for (const id of ["download", "save-csv"]) byId(id).addEventListener("click", () => saveSelection(data, state.values.selected));
+  for (const id of ["download", "save-csv"]) byId(id).addEventListener("click", () => saveSelection(data, state, [{ name: "selection", points: state.values.selected }]));
   const isPart = showsPart(facts);
   state.watch(["selected"], ({ selected }) => {
     const some = selected.length > 0;
@@ -78,28 +78,35 @@ function countTable(data, column, selected) {
   return table;
 }
 
-// A csv file of the selected points. Texts are quoted but not changed, also those that begin with
+// A csv file of selections: row, name, selection, columns, and the place in a map. A point of several
+// selections has all their names. Texts are quoted but not changed, also those that begin with
 // = + - or @: they are the reader's own data, and changing them would break joins by name.
 
-function selectionTable(data, selected) {
+function selectionTable(data, map, selections) {
   const { facts, rows } = data;
   const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+  const own = [rowName(facts), "name", "selection", "map_1", "map_2"];
+  const columns = [...facts.columns.keys()].filter((column) => ["column", "diagnostic"].includes(facts.columns[column].group) && !own.includes(facts.columns[column].name));
   const cell = (column, point) => {
     const text = data.valueOf(column, point);
     return text === null ? "" : facts.columns[column].kind === "numbers" ? text : quoted(text);
   };
-  const named = facts.names !== null;
-  const head = [rowName(facts), ...(named ? ["name"] : []), ...facts.columns.map(({ name }) => name)].map(quoted);
-  const points = Array.from(selected).sort((a, b) => rows[a] - rows[b]);
-  const lines = points.map((point) => [
-    rows[point], ...(named ? [quoted(facts.names[point])] : []), ...facts.columns.map((_, column) => cell(column, point)),
+  const names = new Map();
+  for (const { name, points } of selections) for (const point of points) names.set(point, [...(names.get(point) ?? []), name]);
+  const { x, y } = data.positions(map);
+  const [left, ...more] = facts.maps[map].square; // and below it, if the map has two dimensions
+  const side = more.pop();
+  const places = (point) => [left + side * x[point], ...more.map((below) => below + side * y[point])].map((place) => number(place, 6));
+  const head = [...own.slice(0, 3), ...columns.map((column) => facts.columns[column].name), ...own.slice(3, 5 - (more.length === 0))].map(quoted);
+  const lines = [...names.keys()].sort((a, b) => rows[a] - rows[b]).map((point) => [
+    rows[point], quoted(data.nameOf(point)), quoted(names.get(point).join(" | ")), ...columns.map((column) => cell(column, point)), ...places(point),
   ].join(","));
   return [head.join(","), ...lines, ""].join("\n");
 }
 
-function saveSelection(data, selected) {
+function saveSelection(data, state, selections) {
   const name = showsPart(data.facts) ? "selected-points-of-those-shown.csv" : "selected-points.csv";
-  saveFile(name, new Blob([selectionTable(data, selected)], { type: "text/csv" }));
+  saveFile(name, new Blob([selectionTable(data, focused(state.values).map, selections)], { type: "text/csv" }));
 }
 
 function saveFile(name, blob) {

@@ -4,6 +4,8 @@ function start() {
   const data = readData();
   const { facts } = data;
   const state = makeState(facts);
+  keepView(data, state);
+  const kept = addKeptColumn(data);
   document.body.classList.toggle("alone", facts.single);
   const colouring = makeColouring(data);
   connectLook(state);
@@ -16,6 +18,9 @@ function start() {
   connectSplit(data, state, maps.panels);
   connectLegend(data, state, colouring);
   connectSelection(data, state);
+  connectDistinguishing(data, state);
+  connectKept(data, state, kept);
+  connectFeatures(data, state);
   connectPoint(data, state);
   connectNeighbours(data, state, maps.panels);
   connectControls(data, state);
@@ -32,6 +37,8 @@ function start() {
   }
   connectTabs(facts, state);
   connectUndo(state);
+  connectAddress(state);
+  connectWidget(data, state);
   const panelOf = (side) => maps.panels[SIDES.indexOf(side)];
   // A read-only view of the state, for tests and for the console.
   window.ctsnePage = Object.freeze({
@@ -41,6 +48,7 @@ function start() {
       moving: maps.panels.some((panel) => panel.moving()),
     }),
     rows: () => Array.from(data.rows),
+    neighbors: () => structuredClone(data.neighbors()),
     positions: (side) => structuredClone(panelOf(side).positions()),
     highlighted: () => maps.highlighted(),
     lit: (side) => panelOf(side).lit(),
