@@ -159,6 +159,13 @@ def _placed(data: Data, name: str) -> Call:
     return Call(getattr(model, name), X, known, **more)
 
 
+def _read_selection(data: Data) -> Call:
+    adata, path = data.adata(), _new_path(data, ".csv")
+    lines = [f'"{name}","some",0,0' for name in adata.obs_names[: data.k]]
+    path.write_text("\n".join(["name,selection,map_1,map_2", *lines]), "utf-8")
+    return Call(tl.read_selection, adata, path, copy=bool(data.rng.integers(2)))
+
+
 def _transform(data: Data) -> Call:
     reference, new = _adata_with_map().copy(), data.adata()
     return Call(
@@ -439,6 +446,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "tl.evaluate": lambda data: Call(
         tl.evaluate, data.adata(), "batch", other=pick(data.rng, (None, "type")), k=5, n_jobs=1
     ),
+    "tl.read_selection": _read_selection,
     "tl.screen": lambda data: Call(tl.screen, data.adata(), n_jobs=1),
     "tl.sweep": lambda data: Call(
         tl.sweep,

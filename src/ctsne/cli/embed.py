@@ -16,8 +16,17 @@ from ctsne._core.vocabulary import NEIGHBORHOOD
 from ctsne.cli import options as opt
 from ctsne.cli import plot
 from ctsne.cli.console import Console, titles_of
-from ctsne.cli.files import Data, Outputs, check_outputs, check_target, features_lines
-from ctsne.cli.files import make_record, page_features, read_input, with_colors
+from ctsne.cli.files import (
+    Data,
+    Outputs,
+    check_outputs,
+    check_target,
+    features_lines,
+    make_record,
+    page_features,
+    read_input,
+    with_colors,
+)
 from ctsne.cli.info import missing_labels, report_command, second_label
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import as_typed, make_estimator, option, settings_of

@@ -14,7 +14,7 @@ from ctsne._core.messages import FeaturesWarning, label_text, quoted, size_text,
 from ctsne.cli.console import Console, aligned
 from ctsne.cli.files import model_columns, read_file
 from ctsne.cli.main import Parser, spell_command
-from ctsne.cli.options import add_key, add_messages
+from ctsne.cli.options import add_key, add_messages, option
 from ctsne.labels import Column
 from ctsne.labels.candidates import kind_of
 from ctsne.methods import METHODS
@@ -40,6 +40,8 @@ _STORED = ("kl_divergence", "n_iter", "recall")  # results of a fit that its map
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
     main.add_argument("file", metavar="FILE", nargs="?", help="data, a map or a model")
+    text = "more columns of the points, such as selections that were saved on a page"
+    option(main, "--label-file FILE", text)
     add_key(main)
     add_messages(parser)
 
@@ -69,7 +71,7 @@ def run(options: Namespace, console: Console) -> None:
         commands["to describe it in a paper"] = spell_command(["cite", options.file], {})
     if record is None or suffix == ".h5ad":  # which holds the data too
         try:
-            data, more, command = _describe_data(options.file, console)
+            data, more, command = _describe_data(options.file, options.label_file, console)
             lines, commands = [*lines, *[""] * bool(lines), *data], {"to make maps": command}
             content |= more | {"next": command}
         except ValueError as error:
@@ -163,14 +165,16 @@ def _facts(source: Path, record: Record, key: str) -> tuple[dict[str, str], dict
     return {name: text for name, text in facts.items() if text}, mixed
 
 
-def _describe_data(path: str, console: Console) -> tuple[list[str], dict[str, Any], str]:
+def _describe_data(
+    path: str, label_file: str | None, console: Console
+) -> tuple[list[str], dict[str, Any], str]:
     """Return lines and facts about a data file, and the command to go on with."""
     from ctsne.evaluate.screen import screen
     from ctsne.io import read_data, suffix_of
     from ctsne.io.tables import candidates, folded, main_features
 
     console.stage(f"reading {path}")
-    data = read_data(path)
+    data = read_data(path, label_file=label_file)
     doubtful = any(isinstance(warning, FeaturesWarning) for warning in data.warnings)
     pattern = main_features(data.features) if doubtful else None
     data = data if pattern is None else data.select([pattern])
@@ -207,6 +211,7 @@ def _describe_data(path: str, console: Console) -> tuple[list[str], dict[str, An
         console.warn(warning)
     stem = Path(path.removesuffix(suffix_of(path))).name
     settings: dict[str, Any] = {"features": None if pattern is None else [pattern]}
+    settings["label_file"] = label_file
     if found.proposal is None:
         settings |= {"method": "tsne", "output": f"{stem}-map.csv"}
         return lines, content, spell_command(["embed", path], settings)

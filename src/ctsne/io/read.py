@@ -20,6 +20,7 @@ from ctsne.io.anndata import find_h5ad_data
 from ctsne.io.dataset import Dataset, Source, Texts
 from ctsne.io.hdf5 import StoredMatrix, dense_columns, opened, read_element
 from ctsne.io.paths import TABLE_SUFFIXES, check_input, suffix_of
+from ctsne.io.selections import POINT, SELECTION, is_selection, selection_of
 from ctsne.io.tables import like_missing, read_frame, read_table, row_names, table_columns
 
 LABEL_SUFFIXES = (*TABLE_SUFFIXES, ".npy")
@@ -200,7 +201,8 @@ def _read_label_file(
             name = labels[0] if len(labels) == 1 else source.stem
             columns, names, n = {name: label_array(array)}, None, len(array)
         else:
-            frame = read_frame(source, as_text=index)
+            named = () if index is None else (index,)
+            frame = read_frame(source, as_text=(*named, POINT, SELECTION))
             columns = table_columns(frame, source, labels, numbers)
             names, n = row_names(frame)[0], len(frame)
     if not columns:
@@ -210,6 +212,11 @@ def _read_label_file(
 
 def _joined(data: Dataset, extra: Dataset) -> Dataset:
     """Return the data with the columns of the label file added."""
+    if is_selection(extra.columns):
+        found = selection_of(extra.columns, data.names, data.X.shape[0], extra.path, data.path)
+        notes = (*data.notes, f"points in selections of {extra.path}: {extra.X.shape[0]:,}")
+        data = replace(data, columns=data.columns | {SELECTION: found}, notes=notes)
+        return replace(data, label_path=extra.path, label_sha256=extra.sha256)
     rows, key, how = _matching_rows(data, extra)
     # Columns that both files have stay as the data have them, with the order of their categories.
     new: dict[str, Any] = {}

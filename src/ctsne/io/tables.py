@@ -142,13 +142,13 @@ def frame_data(
 
 
 def read_frame(
-    path: Path, *, index: str | None = None, as_text: str | None = None, own: str | None = None
+    path: Path, *, index: str | None = None, as_text: Collection[str] = (), own: str | None = None
 ) -> Any:
     """Return a table as a data frame; its index holds the row names, if there are any."""
     # By default these are a stored index or a first column without a name. ``own`` is the first
     # column after the row names of a map written by ctsne, where text such as "NA" is a label.
     is_text = suffix_of(path) in TEXT_SUFFIXES
-    frame = _read_text(path, {index, as_text}, own) if is_text else _read_parquet(path)
+    frame = _read_text(path, {index, *as_text}, own) if is_text else _read_parquet(path)
     frame.columns = [str(name) for name in frame.columns]
     if frame.index.nlevels > 1:
         what = "rows with more cells than there are column names, or with several row names"

@@ -46,13 +46,17 @@ function connectFeatures(data, state) {
   };
   input.addEventListener("input", open);
   input.addEventListener("focus", open);
+  input.addEventListener("click", open);
   input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (list.hidden) open();
       else if (found.length > 0) mark((active + (event.key === "ArrowDown" ? 1 : found.length - 1)) % found.length);
     } else if (event.key === "Enter" && !list.hidden && found.length > 0) choose(active);
-    else if (event.key === "Escape" && !list.hidden) close();
+    else if (event.key === "Escape" && !list.hidden) {
+      input.value = "";
+      close();
+    }
     else return;
     event.preventDefault();
   });
