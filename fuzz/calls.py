@@ -469,6 +469,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "report.show": lambda data: Call(
         report.show, small_model(), columns={"number": np.arange(60.0)}, names=np.arange(60)
     ),
+    "report.widget": lambda data: Call(report.widget, small_model(), title="a page"),
     "report.write_report": lambda data: Call(
         report.write_report,
         small_sweep(),

@@ -67,7 +67,7 @@ def test_other_arguments_are_refused(cells: Any, tmp_path: Path) -> None:
         tl.read_selection(cells, path, key=3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="adata must be an AnnData object"):
         tl.read_selection({}, path)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="there is no file|not found|does not exist"):
+    with pytest.raises(ValueError, match=r"there is no file|not found|does not exist"):
         tl.read_selection(cells, tmp_path / "none.csv")
     cells.obs_names = ["b", "b", "c", "d"]
     with pytest.raises(ValueError, match=r"but adata.obs_names repeats 'b'"):
@@ -82,5 +82,5 @@ def test_a_selection_is_a_file_of_labels(tmp_path: Path) -> None:
     assert data.columns["selection"].tolist() == [None, None, "mine"]
     assert list(data.columns) == ["kind", "selection"] and "batch" not in data.columns
     assert any(note.endswith("points.csv: 1") for note in data.notes)
-    with pytest.raises(ValueError, match="are not in .*cells.csv: 'zz'"):
+    with pytest.raises(ValueError, match=r"are not in .*cells.csv: 'zz'"):
         read_data(tmp_path / "cells.csv", label_file=saved(tmp_path, '1,"zz","mine","v",0,1'))

@@ -30,6 +30,7 @@ _EXTRAS = {
     "plot": ("pictures", ("matplotlib",)),
     "scanpy": ("ctsne.tl on AnnData", ("anndata", "scanpy")),
     "dask": ("sweeps and placing on a cluster", ("dask", "distributed")),
+    "widget": ("selections of a page in a notebook", ("anywidget",)),
     "scib": ("standard measures, large", ("scib_metrics",)),
 }
 

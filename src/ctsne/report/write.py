@@ -32,14 +32,16 @@ MOST_INLINE = 50_000
 _MOST_BYTES = 4_000_000
 # Genes may take this many more, and up to this many points have their neighbours in the data.
 _GENE_BYTES, _MOST_JOINED = 2_000_000, 10_000
-_HEIGHT = 640  # pixels: both maps of a page at once
+HEIGHT = 640  # pixels: both maps of a page at once
 # Its scripts run, its pictures can be saved, and it cannot reach the notebook around it.
-_SANDBOX = "allow-scripts allow-downloads"
+SANDBOX = "allow-scripts allow-downloads"
 # Nothing is loaded; only our script runs and only our style sheet applies.
 _POLICY = (
     "default-src 'none'; base-uri 'none'; form-action 'none'; style-src {style}; "
     "script-src {script}"
 )
+# What a page in a notebook can be given.
+_SHOWN = ("columns", "known", "other", "features", "mixing", "names", "title", "palette")
 _ASSETS = resources.files("ctsne.report") / "assets"
 
 
@@ -158,9 +160,9 @@ class Page:
         title = self.title.encode(errors="replace").decode()  # it may hold half a character
         # As an attribute, nothing in the page can end the element that holds it.
         frame = (
-            f'<iframe srcdoc="{html.escape(self.html)}" sandbox="{_SANDBOX}" '
+            f'<iframe srcdoc="{html.escape(self.html)}" sandbox="{SANDBOX}" '
             f'title="{html.escape(title)}" '
-            f'style="width:100%;height:{_HEIGHT}px;border:0"></iframe>'
+            f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
         )
         return frame + (f"<p>{html.escape(self.note)}</p>" if self.note else "")
 
@@ -202,19 +204,24 @@ def show(
     >>> show(model, columns={"colour": data.known, "shape": data.hidden}, known="colour").title
     'Map with colour factored out'
     """
+    shown = (columns, known, other, features, mixing, names, title, palette)
+    return inline_page(result, None, **dict(zip(_SHOWN, shown, strict=True)))[0]
+
+
+def inline_page(result: Any, token: str | None, **options: Any) -> tuple[Page, int]:
+    """Return the page of a notebook, and its number of points; with a token it tells a widget."""
+    given: dict[str, Any] = {**dict.fromkeys(_SHOWN), "mixing": SUGGESTED_MIXING, **options}
     # Of a sweep; anything else is a single map, or refused.
     maps = len(result.maps) if isinstance(result, SweepResult) else 1
     most = min(MOST_INLINE, _MOST_BYTES // (12 * max(1, maps)))  # bytes of a point with its columns
-    shown = columns, known, other, features, mixing, names, title, palette
-    page = read_page(result, *shown, feature_bytes=_GENE_BYTES, most_joined=_MOST_JOINED)
-    hidden, content = _render(page, most)
-    note = ""
+    page = read_page(result, **given, feature_bytes=_GENE_BYTES, most_joined=_MOST_JOINED)
+    hidden, content = _render(page, most, token)
+    note, (n, _) = "", page.shape
     if hidden:
-        n, _ = page.shape
         count = f"{n - hidden:,} of {n:,} points, because the notebook stores the page"
         more = f"ctsne.report.write_report writes one of up to {MOST_POINTS:,} to a file"
         note = f"This page shows {count}; {more}."
-    return Page(page.title, content.decode(), note)
+    return Page(page.title, content.decode(), note), n
 
 
 def inline_html(result: Any) -> str:
@@ -225,13 +232,14 @@ def inline_html(result: Any) -> str:
         return ""
 
 
-def _render(page: PageData, most: int) -> tuple[int, bytes]:
+def _render(page: PageData, most: int, token: str | None = None) -> tuple[int, bytes]:
     """Return how many points a page does not show, and its bytes."""
     if not isinstance(page.title, str):
         raise TypeError(f"title must be text, got {type(page.title).__name__}")
     facts, arrays = build_payload(page, most)
     # The commands are kept apart from the facts, because they depend on the page's folder.
     commands = [made.command for made in page.maps]
+    facts |= {} if token is None else {"token": token}
     contents = {"facts": facts, "commands": commands, "provenance": page.provenance}
     return facts["notShown"], build_page(page.title, contents, arrays)
 
