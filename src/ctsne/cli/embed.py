@@ -21,9 +21,7 @@ from ctsne.cli.files import (
     Outputs,
     check_outputs,
     check_target,
-    features_lines,
     make_record,
-    page_features,
     read_input,
     with_colors,
 )
@@ -106,7 +104,7 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
             colors={name: palette(column) for name, column in shown.items() if _is_text(column)},
         )
     if outputs.page is not None:
-        data = page_features(data, model.embedding_, options, console)
+        data = data.with_features(model.embedding_, options, console)
     named = None if dataset.source.kind == "array" else dataset.features
     how = {"output": options.plot, "color": list(shown), "key": options.key}
     how["palette"] = options.palette
@@ -216,7 +214,7 @@ def _report(
     n, knob = len(model.embedding_), METHODS[options.method].knob
     value = None if knob is None else getattr(model, f"{knob}_")
     lines = [f"map: {options.output} ({n:,} points; {_title(model, knob, value)})"]
-    lines += [*outputs.lines(), *features_lines(data.shown)]
+    lines += outputs.lines(data.shown)
     for name, title in titles_of(list(data.factored) or [""], options.other).items():
         if measures.get(name) is not None and name != "adjusted_rnx":
             lines.append(f"{title}: {measures[name]:.2f} of random")

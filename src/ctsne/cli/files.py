@@ -43,12 +43,13 @@ class Outputs:
         named = {"picture": self.picture, "page": self.page}
         return {what: None if path is None else str(path) for what, path in named.items()}
 
-    def lines(self) -> list[str]:
-        """Return what to say of the files besides the map."""
+    def lines(self, features: Mapping[str, Any]) -> list[str]:
+        """Return what to say of the files besides the map, and of the features of the page."""
         how = {"model": " (place new points with ctsne transform)"}
         how["page"] = "; open it in a browser"
         others = {name: path for name, path in vars(self).items() if path and name != "map"}
-        return [f"{name}: {path}{how.get(name, '')}" for name, path in others.items()]
+        texts = [f"{name}: {path}{how.get(name, '')}" for name, path in others.items()]
+        return texts + features_lines(features)
 
     @contextlib.contextmanager
     def interruptible(self) -> Iterator[None]:
@@ -188,6 +189,22 @@ class Data:
         taken: Any = {"dataset": dataset, "factored": factored, "aligned": aligned, "shown": shown}
         return replace(self, **taken, sampled=n, rows=rows, whole=self.dataset)
 
+    def with_features(self, embedding: Any, options: Namespace, console: Console) -> Data:
+        """Return the data with the features for a page: those named, and the most informative."""
+        from ctsne.io.read import read_informative
+        from ctsne.report.features import MOST_FEATURE_BYTES, feature_room
+
+        most = min(options.informative, feature_room(self.X.shape[0]) - len(self.shown))
+        if most < 1 or embedding is None or options.metric == "precomputed":
+            return self
+        console.stage("features")
+        how = {"rows": self.rows, "layer": options.layer, "known": self.shown}
+        more, origin = read_informative(self.whole or self.dataset, embedding, most=most, **how)
+        full = len(more) == most < options.informative
+        room = f", and at most {size_text(MOST_FEATURE_BYTES)} of them" if full else ""
+        console.say(f"on the page: {origin} that differ most from place to place in the map{room}")
+        return replace(self, shown=self.shown | more)
+
     def column(self, name: str) -> Any:
         """Return a column or feature by name; the combination factored out has a name too."""
         return self.factored[name] if name in self.factored else self.dataset.column(name)
@@ -305,23 +322,6 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
             if str(warning):
                 console.warn(warning, again=isinstance(warning, DominantFeatureWarning))
     return Data(dataset, factored, aligned, shown=shown, numbers=numbers, period=period)
-
-
-def page_features(data: Data, embedding: Any, options: Namespace, console: Console) -> Data:
-    """Return the data with the features for a page: those named, and the most informative."""
-    from ctsne.io.read import read_informative
-    from ctsne.report.features import MOST_FEATURE_BYTES, feature_room
-
-    most = min(options.informative, feature_room(data.X.shape[0]) - len(data.shown))
-    if most < 1 or embedding is None or options.metric == "precomputed":
-        return data
-    console.stage("features")
-    how = {"rows": data.rows, "layer": options.layer, "known": data.shown}
-    more, origin = read_informative(data.whole or data.dataset, embedding, most=most, **how)
-    full = len(more) == most < options.informative
-    room = f", and at most {size_text(MOST_FEATURE_BYTES)} of them" if full else ""
-    console.say(f"on the page: {origin} that differ most from place to place in the map{room}")
-    return replace(data, shown=data.shown | more)
 
 
 def features_lines(features: Mapping[str, Any]) -> list[str]:

@@ -21,7 +21,7 @@ from ctsne._core.vocabulary import NEIGHBORHOOD, SUGGESTED_MIXING, mixings_of
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console, aligned, definitions, titles_of
 from ctsne.cli.embed import prepare
-from ctsne.cli.files import check_not_inputs, label_names, make_record, page_features, read_input
+from ctsne.cli.files import check_not_inputs, label_names, make_record, read_input
 from ctsne.cli.info import missing_labels
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import SWEPT, one_of, option, per_column, per_label, settings_of, whole
@@ -134,7 +134,7 @@ def run_sweep(options: argparse.Namespace, console: Console, folder: Path) -> Sw
     maps = tuple(replace(swept, seconds=math.nan) for swept in result.maps)
     result = replace(result, maps=maps, sampled_from=data.sampled or None)
     columns, names, made = data.columns(), data.dataset.names, settings_of(options)
-    shown = page_features(data, first_map(result, options.mixing), options, console).shown
+    shown = data.with_features(first_map(result, options.mixing), options, console).shown
     near = nearest_rows(data.X, estimator.metric, estimator.pca, options.jobs)
     return SweepFolder(result, columns, names, record, made, shown, near)
 

@@ -237,7 +237,7 @@ def _report(
 
     n, far = len(placed.embedding), int(np.count_nonzero(placed.far))
     lines = [f"map: {options.output} ({n:,} points placed in the map of {options.model})"]
-    lines += outputs.lines()
+    lines += outputs.lines({})
     counts = {}
     names = options.labels if len(options.labels or ()) == len(labels) else labels
     own_columns = files.model_columns(model).values()

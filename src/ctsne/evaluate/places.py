@@ -51,6 +51,12 @@ def variance_by_place(
     return np.where(varies, share, -np.inf)
 
 
+def most_informative(shares: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    """Return the features with the largest shares, the largest first; never constant ones."""
+    best = np.argsort(-shares, kind="stable")[:most]
+    return best[shares[best] > -np.inf]
+
+
 def _cells_of(embedding: NDArray[Any], most: int) -> NDArray[np.intp]:
     """Divide a map into cells of equally many points: strips, each cut across."""
     n = len(embedding)

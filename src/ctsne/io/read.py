@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ctsne._core.arrays import PickledError, read_array, read_npz
 from ctsne._core.files import file_checksum, reading, require_room
 from ctsne._core.messages import quoted, unknown
-from ctsne.evaluate.places import Block, row_blocks, variance_by_place
+from ctsne.evaluate.places import Block, most_informative, row_blocks, variance_by_place
 from ctsne.io import dataset as ds
 from ctsne.io.anndata import find_h5ad_data
 from ctsne.io.dataset import Dataset, Source, Texts
@@ -351,14 +351,13 @@ def read_informative(
     with _sources(dataset, layer) as (source, *_):
         names = source.names
         scores = variance_by_place(embedding, source.blocks(), len(names), rows)
-        places: dict[str, int] = {}
-        for place in np.argsort(-scores, kind="stable").tolist():
-            if len(places) < most and scores[place] > -np.inf and names[place] not in known:
-                places.setdefault(names[place], place)
-        values = source.read([*places.values()]) if places else np.empty((0, 0), np.float32)
-    values = values if rows is None or not places else values[rows]
+        scores[[place for place, name in enumerate(names) if name in known]] = -np.inf
+        places = most_informative(scores, most).tolist()
+        if not places:
+            return {}, f"none of the features of {source.words}, which are constant,"
+        values = source.read(places)[slice(None) if rows is None else rows]
     how = f"{len(places)} of {len(names):,} features from {source.words}"
-    return dict(zip(places, values.T, strict=True)), how
+    return {names[place]: values[:, at] for at, place in enumerate(places)}, how
 
 
 def _chosen(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ctsne._core.checks import check_jobs, is_sparse
 from ctsne._core.components import check_components, projected_features
 from ctsne.estimator import ConditionalTSNE, kept_points
-from ctsne.evaluate.places import row_blocks, variance_by_place
+from ctsne.evaluate.places import most_informative, row_blocks, variance_by_place
 from ctsne.neighbors import find_neighbors, read_neighbors
 from ctsne.sweep import SweepResult
 
@@ -56,8 +56,7 @@ def informative(adata: Any, embedding: NDArray[Any] | None, most: int) -> dict[s
     if adata.X is None:
         raise ValueError("features must have genes in X, got an AnnData object without X")
     scores = variance_by_place(embedding, row_blocks(adata.X), adata.shape[1])
-    best = np.argsort(-scores, kind="stable")[:most]
-    best = best[scores[best] > -np.inf]
+    best = most_informative(scores, most)
     places = np.sort(best)  # as a file needs them
     part = adata.X[:, places]
     columns = np.asarray(part.toarray() if hasattr(part, "toarray") else part).T

@@ -116,7 +116,14 @@ const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_
 // Lengths of runs of points that are not, are, are not … selected, with five bits per character;
 // null if they are too many for an address.
 
+const packed = new WeakMap(); // selections change as a whole
+
 function packPoints(data, points) {
+  if (!packed.has(points)) packed.set(points, runsOf(data, points));
+  return packed.get(points);
+}
+
+function runsOf(data, points) {
   const order = placeOrder(data);
   const mask = new Uint8Array(data.n);
   for (const point of points) mask[point] = 1;

@@ -160,6 +160,6 @@ function drawSides(chart, { low, high, top, cut }, inside, all, width, height) {
     });
   });
   const at = (step) => number(low + ((high - low) * step) / (top === 255 ? 254 : 255));
-  chart.append(shape("text", { x: 0, y: 10 }, "selected"), shape("text", { x: 0, y: height - 17 }, "others"),
+  chart.append(shape("text", { x: width, y: 10, "text-anchor": "end" }, "selected"), shape("text", { x: width, y: height - 17, "text-anchor": "end" }, "others"),
     shape("text", { x: 0, y: height - 2 }, `${cut[0] ? "≤ " : ""}${at(first)}`), shape("text", { x: width, y: height - 2, "text-anchor": "end" }, `${cut[1] ? "≥ " : ""}${at(last)}`));
 }
