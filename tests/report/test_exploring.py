@@ -12,6 +12,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from .conftest import Made, Open, Opened, made_up, written
+from .test_geometry import DESKTOP, LAPTOP, WALKER
 
 RNG = np.random.default_rng(3)
 KIND = np.arange(60) % 3
@@ -270,3 +271,34 @@ def test_points_in_an_address_are_compact(opened: Open, tmp_path: Path) -> None:
     assert len(page.page.evaluate("location.hash")) < len(selected)
     reload(page)
     assert page.state()["selected"] == selected
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("screen", [LAPTOP, DESKTOP], ids=str)
+def test_nothing_covers_or_pushes_out_anything(
+    opened: Open, tmp_path: Path, screen: dict[str, int], scheme: str
+) -> None:
+    name = "a feature with a name that is longer than the list is wide"
+    long = {f"{name} {i}": RNG.random(60) for i in range(40)}
+    path = written(tmp_path, features={**FEATURES, **long})
+    page = opened(path, viewport=screen, color_scheme=scheme)
+    page.page.evaluate(WALKER)
+
+    def check(*wanted: str) -> None:
+        found = page.page.evaluate("geometry.problems()")
+        found += page.page.evaluate("all => geometry.beyond(all)", ["#right", "#find", *wanted])
+        assert found == [], wanted
+
+    page.page.click("#feature")
+    check("#feature-list")
+    page.page.keyboard.press("Escape")
+    page.page.click("#legend-right button:has-text('beta')")
+    page.page.click("[data-view=features]")
+    page.wait("document.querySelectorAll('#apart-list button').length === 30")
+    check("#apart-chart", "#apart-list li:first-child")
+    rows = page.page.evaluate("document.getElementById('apart-list').clientHeight") / 22
+    assert rows > 3  # a list, not a line
+    page.page.click("#keep")
+    page.page.keyboard.type("a selection with a name that is longer than the list")
+    page.page.keyboard.press("Enter")
+    check("#apart-chart", "#kept-list li")

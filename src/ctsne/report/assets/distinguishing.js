@@ -121,6 +121,7 @@ function signed(value) {
 
 function drawRanked(facts, state, list, ranked) {
   const largest = Math.abs(ranked[0]?.difference ?? 0) || 1;
+  const nameOf = longNames(ranked.map(({ column }) => facts.columns[column].name));
   list.scrollTop = 0;
   list.replaceChildren(...ranked.slice(0, MOST_APART).map(({ column, difference, auc }) => {
     const { name } = facts.columns[column];
@@ -130,7 +131,7 @@ function drawRanked(facts, state, list, ranked) {
     bar.style.width = `${Math.round((60 * Math.abs(difference)) / largest)}px`;
     const track = element("span", "", { class: "track" });
     track.append(bar);
-    button.append(element("span", name, { class: "name", dir: "auto" }), track, element("span", signed(difference), { class: "count" }));
+    button.append(nameOf(name), track, element("span", signed(difference), { class: "count" }));
     button.addEventListener("click", () => showColumn(state, column, state.values.focus));
     const item = element("li");
     item.append(button);

@@ -30,8 +30,10 @@ function connectFeatures(data, state) {
   const open = () => {
     const all = searchNames(coloursOf(facts, focused(state.values).map), nameOf, input.value);
     found = all.slice(0, MOST_FOUND);
+    const shorten = longNames(found.map(nameOf));
     list.replaceChildren(...found.map((key, place) => {
-      const item = element("li", nameOf(key), { role: "option", id: `feature-${place}`, title: nameOf(key), dir: "auto" });
+      const item = element("li", "", { role: "option", id: `feature-${place}`, "aria-label": nameOf(key) });
+      item.append(shorten(nameOf(key)));
       item.addEventListener("pointerdown", (event) => {
         event.preventDefault(); // the focus stays where it is
         choose(place);
