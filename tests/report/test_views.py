@@ -33,8 +33,8 @@ def in_tiles(page: Opened) -> Any:
     places = []
     for tile in page.page.evaluate("ctsnePage.tiles('right')"):
         scale = min(tile["width"], tile["height"]) / view["side"]
-        left = box["x"] + 1 + tile["left"] + tile["width"] / 2  # after the border
-        top = box["y"] + 1 + tile["top"] + tile["height"] / 2
+        left = box["x"] + tile["left"] + tile["width"] / 2
+        top = box["y"] + tile["top"] + tile["height"] / 2
         away = np.column_stack([np.subtract(x, view["x"]), view["y"] - np.asarray(y)])
         places.append([left, top] + away * scale)
     return places
