@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,9 @@ def inside(lines: list[float], x: NDArray[np.float64], y: NDArray[np.float64]) -
 def contours(page: Opened, side: str = "right") -> list[tuple[int, list[float]]]:
     page.settle()
     found = page.page.evaluate("side => ctsnePage.contours(side)", side)
-    return [(each["code"], each["lines"]) for each in found]
+    return [
+        (each["code"], [float(x) for x in re.findall(r"[\d.-]+", each["path"])]) for each in found
+    ]
 
 
 def positions(page: Opened, side: str = "right") -> NDArray[np.float64]:

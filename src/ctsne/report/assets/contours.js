@@ -5,8 +5,8 @@ const BEYOND = 0.06; // of the map around it, so that lines close
 const [MOST_CONTOURED, LEAST_CONTOURED] = [60, 20]; // labels, and points of a label
 const [SHARES_OF_ALL, SHARES_OF_LABEL] = [[0.25, 0.5, 0.75, 0.95], [0.5, 0.85]]; // of the points, inside
 
-// Lines as { code, lines: [x1, y1, x2, y2, ...] } in the map: of each label, or of all points with
-// the code 0. Hidden points do not count.
+// Lines as { code, path, shape } in the map, for SVG and for a canvas: of each label, or of all
+// points with the code 0. Hidden points do not count.
 
 function contoursOf({ to: { x, y }, codes, group }, byLabel) {
   const cell = (1 + 2 * BEYOND) / ACROSS;
@@ -32,7 +32,9 @@ function contoursOf({ to: { x, y }, codes, group }, byLabel) {
     let [place, inside] = [0, 0];
     return (code === 0 ? SHARES_OF_ALL : SHARES_OF_LABEL).map((share) => {
       while (inside + counts[cells[place]] < share * points) inside += counts[cells[place++]];
-      return { code, lines: levelLines(density, density[cells[place]]).map((value) => (value + 0.5) * cell - BEYOND) };
+      const lines = levelLines(density, density[cells[place]]).map((value) => ((value + 0.5) * cell - BEYOND).toFixed(4));
+      const path = lines.map((value, at) => "M L "[at % 4] + value).join("");
+      return { code, path, shape: new Path2D(path) };
     });
   });
 }
@@ -40,9 +42,10 @@ function contoursOf({ to: { x, y }, codes, group }, byLabel) {
 // Replaces each value by the mean within reach, along rows and along columns.
 
 function smooth(field, reach) {
+  const line = new Float32Array(ACROSS);
   for (const [step, stride] of [[1, ACROSS], [ACROSS, 1]]) {
     for (let start = 0; start < ACROSS; start++) {
-      const line = Array.from({ length: ACROSS }, (_, place) => field[start * stride + place * step]);
+      for (let place = 0; place < ACROSS; place++) line[place] = field[start * stride + place * step];
       let sum = 0;
       for (let place = -reach; place < ACROSS; place++) {
         sum += (line[place + reach] ?? 0) - (line[place - reach - 1] ?? 0);
@@ -57,10 +60,11 @@ function smooth(field, reach) {
 function levelLines(field, level) {
   const lines = [];
   for (let at = 0; at < ACROSS * (ACROSS - 1); at++) {
+    const number = (field[at] >= level) + (field[at + 1] >= level) + (field[at + ACROSS] >= level) + (field[at + ACROSS + 1] >= level);
     const [column, row] = [at % ACROSS, Math.floor(at / ACROSS)];
+    if (number % 4 === 0 || column === ACROSS - 1) continue;
     const corners = [field[at], field[at + 1], field[at + ACROSS + 1], field[at + ACROSS]];
     const above = corners.map((value) => value >= level);
-    if (column === ACROSS - 1 || above.every((each) => each === above[0])) continue;
     const cuts = []; // where the line crosses the edges
     corners.forEach((value, corner) => {
       const next = (corner + 1) % 4;
@@ -74,36 +78,27 @@ function levelLines(field, level) {
   return lines;
 }
 
-// Calls run with colour, width and places in pixels of each contour: a halo, then the line.
+// Each line twice, as a halo and in its colour.
 
-function eachContour({ contours, points, look, view, width, height }, run) {
-  const { scale, left, top } = camera(view, width, height);
+function contourStrokes({ contours, points, look }) {
   const { ink, paper } = inks(look);
-  for (const { code, lines } of contours) {
-    const places = lines.map((value, at) => (at % 2 === 0 ? left + value * scale : top - value * scale));
-    run(paper, 3, places);
-    run(code === 0 ? ink : hex(points.table[code]), 1.25, places);
-  }
+  return contours.flatMap(({ code, ...line }) => [{ ...line, color: paper, width: 3 }, { ...line, color: code === 0 ? ink : hex(points.table[code]), width: 1.25 }]);
 }
 
 function drawContours(context, seen) {
-  context.lineCap = "round";
-  eachContour(seen, (color, width, places) => {
-    context.beginPath();
-    for (let at = 0; at < places.length; at += 4) {
-      context.moveTo(places[at], places[at + 1]);
-      context.lineTo(places[at + 2], places[at + 3]);
-    }
-    Object.assign(context, { strokeStyle: color, lineWidth: width });
-    context.stroke();
-  });
+  const { scale, left, top } = camera(seen.view, seen.width, seen.height);
+  context.save();
+  context.translate(left, top);
+  context.scale(scale, -scale);
+  for (const { shape, color, width } of contourStrokes(seen)) {
+    Object.assign(context, { lineCap: "round", strokeStyle: color, lineWidth: width / scale });
+    context.stroke(shape);
+  }
+  context.restore();
 }
 
 function svgContours(seen) {
-  const paths = [];
-  eachContour(seen, (color, width, places) => {
-    const steps = places.map((value, at) => `${"M L "[at % 4]}${value.toFixed(1)}`).join("");
-    paths.push(`<path d="${steps}" fill="none" stroke="${color}" stroke-width="${width}" stroke-linecap="round"/>`);
-  });
-  return paths.join("\n");
+  const { scale, left, top } = camera(seen.view, seen.width, seen.height);
+  return contourStrokes(seen).map(({ path, color, width }) =>
+    `<path transform="translate(${left} ${top}) scale(${scale} ${-scale})" d="${path}" fill="none" stroke="${color}" stroke-width="${width / scale}" stroke-linecap="round"/>`).join("\n");
 }

@@ -61,7 +61,7 @@ function start() {
     colours: () => colourChoices(),
     paint: (choices) => applyColourChoices(choices),
     named: (side) => structuredClone(panelOf(side).named()),
-    contours: (side) => structuredClone(panelOf(side).contoured()),
+    contours: (side) => panelOf(side).contoured().map(({ code, path }) => ({ code, path })),
   });
 }
 
