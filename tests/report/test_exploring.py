@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from .conftest import Made, Open, Opened, made_up, written
+from .conftest import Made, Open, Opened, Running, made_up, written
 from .test_geometry import DESKTOP, LAPTOP, WALKER
 
 RNG = np.random.default_rng(3)
@@ -302,3 +303,31 @@ def test_nothing_covers_or_pushes_out_anything(
     page.page.keyboard.type("a selection with a name that is longer than the list")
     page.page.keyboard.press("Enter")
     check("#apart-chart", "#kept-list li")
+
+
+# The part of the page that keeps addresses, with a stand-in for the choice of colours.
+CHOOSER = """<!doctype html><script>(() => {%s
+let chosen = {};
+function colourChoices() { return chosen; }
+function applyColourChoices(choices) { chosen = choices; window.applied = JSON.stringify(choices); }
+keepColours();
+window.choose = () => { chosen = { kind: { a: "#ff0000" } }; writeAddress(); };
+})();</script>"""
+
+
+def test_chosen_colours_are_colours(browser: Running, tmp_path: Path) -> None:
+    script = (resources.files("ctsne.report") / "assets" / "address.js").read_text("utf-8")
+    path = tmp_path / "chooser.html"
+    path.write_text(CHOOSER % script, "utf-8")
+    tab = browser.browser.new_page()
+    tab.goto(path.as_uri())
+    tab.evaluate("choose()")
+    tab.reload()
+    assert tab.evaluate("applied") == '{"kind":{"a":"#ff0000"}}'
+    hostile = '{"kind":{"a":"url(x)","__proto__":{"b":"#ffffff"}},"n":3}'
+    wanted = {hostile: '{"kind":{}}', "[1": None, '"x"': None, "null": None, '["#ffffff"]': None}
+    for text, applied in wanted.items():
+        tab.goto("about:blank")
+        tab.goto(f"{path.as_uri()}#colours={quote(text)}")
+        assert tab.evaluate("window.applied ?? null") == applied
+    tab.close()

@@ -39,8 +39,24 @@ function writeAddress() {
 // Writes the address after every change, once all parts are known.
 
 function connectAddress(state) {
+  if (typeof colourChoices === "function") keepColours();
   state.watch(Object.keys(state.values), addressChanged);
   window.addEventListener("hashchange", () => inAddress.forEach((part, name) => applyPart(name, part)));
+}
+
+// Colours that a reader chose: nothing but colours in an object, or in objects of one.
+
+function keepColours() {
+  const isColour = (key, value) => key !== "__proto__" && ((typeof value === "object" && value !== null) || /^#[0-9a-f]{6}$/i.test(value));
+  keepInAddress("colours", () => JSON.stringify(colourChoices()), (text) => {
+    let choices = null;
+    try {
+      choices = JSON.parse(text, (key, value) => (isColour(key, value) ? value : undefined));
+    } catch {
+      return; // not JSON
+    }
+    if (choices !== undefined && !Array.isArray(choices)) applyColourChoices(choices);
+  });
 }
 
 // Maps, colours, zoom, targets and modes, before they are drawn for the first time.

@@ -68,7 +68,10 @@ function connectKept(data, state, column) {
     change([...kept, add(labels.length > 0 ? labels.join(", ") : `selection ${kept.length + 1}`, state.values.selected)]);
     list.lastElementChild.querySelector("input").select();
   });
-  byId("kept-colour").addEventListener("click", () => showColumn(state, column.place, state.values.focus));
+  byId("kept-colour").addEventListener("click", () => {
+    state.set({ selected: [], pressed: NOTHING_PRESSED }); // which would leave all others grey
+    showColumn(state, column.place, state.values.focus);
+  });
   byId("kept-save").addEventListener("click", () => saveSelection(data, state, kept));
   state.watch(["look"], draw);
   keepInAddress("kept", () => kept.map(({ name, points }) => `${name}\n${packPoints(data, points) ?? ""}`).join("\n"), (text) => {
