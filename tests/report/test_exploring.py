@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from .conftest import Made, Open, Opened, Running, made_up, written
+from .conftest import Made, Open, Opened, made_up, written
 from .test_geometry import DESKTOP, LAPTOP, WALKER
 
 RNG = np.random.default_rng(3)
@@ -68,7 +67,7 @@ def test_a_search_colours_the_map_in_focus(opened: Open, rich: Path) -> None:
     keyboard.type("a")
     first = page.page.get_attribute("#feature", "aria-activedescendant")
     keyboard.press("ArrowDown")
-    second = page.page.locator("[aria-selected=true]")
+    second = page.page.locator("#feature-list [aria-selected=true]")
     assert page.page.get_attribute("#feature", "aria-activedescendant") != first
     wanted = second.text_content()
     keyboard.press("Enter")
@@ -109,10 +108,10 @@ def test_values_of_features_are_those_given(opened: Open, rich: Path) -> None:
 
 def test_what_distinguishes_a_selection(opened: Open, rich: Path) -> None:
     page = opened(rich)
-    assert page.page.is_hidden("#selection-view")
+    assert page.page.is_hidden("#facets")
     page.page.click("#legend-right button:has-text('beta')")
     assert page.page.is_visible("#selection-tables table") and page.page.is_hidden("#apart")
-    page.page.click("[data-view=features]")
+    page.page.click("[data-facet=features]")
     page.wait("document.querySelectorAll('#apart-list button').length > 0")
     buttons = page.page.locator("#apart-list button")
     found = {}
@@ -136,10 +135,10 @@ def test_what_distinguishes_a_selection(opened: Open, rich: Path) -> None:
     buttons.nth(1).click()
     assert column(page) == "MS4A1" and page.text("#apart-about").startswith("MS4A1")
     assert buttons.nth(1).get_attribute("aria-pressed") == "true"
-    page.page.click("[data-view=labels]")
+    page.page.click("[data-facet=labels]")
     assert page.page.is_visible("#selection-tables table")
     page.page.click("#clear")
-    assert page.page.is_hidden("#selection-view") and page.page.is_hidden("#apart")
+    assert page.page.is_hidden("#facets") and page.page.is_hidden("#apart")
 
 
 def keep(page: Opened, label: str, name: str) -> None:
@@ -161,9 +160,11 @@ def test_selections_are_kept_named_and_saved(opened: Open, rich: Path) -> None:
     keep(page, "beta", "<i>mine</i>")
     keep(page, "two", "<i>mine</i>")
     assert kept(page) == ["<i>mine</i>", "<i>mine</i> 2"]
+    page.page.click("#tab-selection")
     page.page.click("#kept-list button >> nth=0")
     rows = np.array(page.page.evaluate("ctsnePage.rows()"))
     assert sorted(rows[page.state()["selected"]]) == list(range(1, 60, 3))
+    assert page.page.is_visible("#kept")  # a new selection would be shown itself
     page.page.click("#kept-colour")
     legend = page.text("#legend-right .labels").split("\n")
     assert legend[::2] == ["<i>mine</i>", "<i>mine</i> 2", "missing"]
@@ -189,6 +190,19 @@ def test_selections_are_kept_named_and_saved(opened: Open, rich: Path) -> None:
     assert page.page.is_hidden("#kept") and column(page) == "batch"
 
 
+def test_a_new_selection_is_shown_in_place_of_the_kept_ones(opened: Open, rich: Path) -> None:
+    page = opened(rich)
+    page.page.click(".labels button:has-text('beta') >> nth=0")
+    page.page.click("#keep")
+    assert page.page.is_visible("#kept") and page.page.is_hidden("#selection-tables")
+    page.page.click(".labels button:has-text('gamma') >> nth=0")
+    assert page.page.is_hidden("#kept") and page.page.is_visible("#selection-tables")
+    page.page.click("[data-facet=kept]")
+    page.page.keyboard.press("Escape")  # clears the selection
+    page.page.click("#tab-selection")
+    assert page.page.is_visible("#kept") and page.page.is_hidden("#facets")
+
+
 def test_the_view_survives_a_reload(opened: Open, rich: Path) -> None:
     page = opened(rich)
     assert page.page.evaluate("location.hash") == ""
@@ -200,7 +214,7 @@ def test_the_view_survives_a_reload(opened: Open, rich: Path) -> None:
     page.page.click("[data-drag=move]")
     page.page.fill("#share", "0.7")
     page.page.click("#legend-left button >> nth=0")
-    page.page.click("[data-view=features]")
+    page.page.click("[data-facet=features]")
     before = page.settle()
     reload(page)
     after = page.settle()
@@ -209,6 +223,7 @@ def test_the_view_survives_a_reload(opened: Open, rich: Path) -> None:
     assert after["view"] == pytest.approx(before["view"], abs=1e-3)
     assert page.page.is_visible("#apart") and page.page.input_value("#share") == "0.7"
     assert kept(page) == ["günther & co"]
+    page.page.click("[data-facet=kept]")
     page.page.click("#kept-list button >> nth=0")
     rows = np.array(page.page.evaluate("ctsnePage.rows()"))
     assert sorted(rows[page.state()["selected"]]) == list(range(2, 60, 3))
@@ -216,12 +231,49 @@ def test_the_view_survives_a_reload(opened: Open, rich: Path) -> None:
     assert sorted(rows[page.state()["selected"]]) == list(range(2, 60, 3))
 
 
+def test_split_filter_colours_and_contours_survive_a_reload(opened: Open, rich: Path) -> None:
+    page = opened(rich)
+    page.page.click("[data-preset=split]")
+    page.page.select_option("#split", label="kind")
+    page.page.locator("#legend-right .labels button").first.press("h")
+    page.page.evaluate("ctsnePage.paint({ kind: { beta: '#123456' } })")
+    page.page.click("#look-menu summary")
+    page.page.select_option("#contours", "all")
+
+    def seen() -> list[Any]:
+        state = page.settle()
+        shown = page.text("#filter-count"), page.page.evaluate("ctsnePage.colours()")
+        return [state["preset"], state["split"], state["look"]["contours"], *shown]
+
+    before = seen()
+    assert before == ["split", 1, "all", "40 of 60 points shown", {"kind": {"beta": "#123456"}}]
+    reload(page)
+    assert seen() == before
+    keep(page, "beta", "mine")
+    page.page.click("#tab-selection")
+    page.page.click("#kept-colour")
+    page.page.locator("#legend-right .labels button").first.press("h")
+    assert page.text("#filter-count") == "20 of 60 points shown"
+    reload(page)  # the kept selections come first: others refer to them
+    assert column(page) == "kept selections"
+    assert page.text("#filter-count") == "20 of 60 points shown"
+
+
 HOSTILE: list[dict[str, Any]] = [
     {"panels": "99.0-1.0", "preset": "constructor", "focus": "7", "view": "1e9_0_0", "drag": "x"},
     {"panels": "1.0", "targets": "2", "least": "-1", "theme": "url(x)", "size": "1e99"},
     {"panels": "1.toString-1.0", "labels": "1.99", "points": "____", "kept": "x\n!!"},
     {"panels": "__proto__.0-1.0", "labels": "99.1", "points": "<b>", "kept": "\n\n\n"},
-    {"labels": "1", "points": "A", "compare": "<script>", "view": "0.5_0.5_0", "kept": "a"},
+    {
+        "labels": "1",
+        "points": "A",
+        "facet": "<script>",
+        "hidden": "1.99-0.1",
+        "split": "2",
+        "colours": "[1",
+        "view": "0.5_0.5_0",
+        "kept": "a",
+    },
     {"points": "A" * 5000, "labels": "NaN.NaN", "targets": "", "view": ""},
 ]
 
@@ -249,6 +301,7 @@ def test_names_in_an_address_stay_text(opened: Open, rich: Path) -> None:
     page.page.evaluate("text => { location.hash = text }", f"kept={quote(name)}%0AAF")
     page.wait("document.querySelectorAll('#kept-list input').length === 1")
     assert kept(page) == [name] and page.page.locator("#kept img").count() == 0
+    page.page.click("#tab-selection")
     page.page.click("#kept-colour")
     title = page.page.get_attribute("#legend-right .labels button", "title")
     assert title == name and page.page.locator("aside img").count() == 0
@@ -294,7 +347,7 @@ def test_nothing_covers_or_pushes_out_anything(
     check("#feature-list")
     page.page.keyboard.press("Escape")
     page.page.click("#legend-right button:has-text('beta')")
-    page.page.click("[data-view=features]")
+    page.page.click("[data-facet=features]")
     page.wait("document.querySelectorAll('#apart-list button').length === 30")
     check("#apart-chart", "#apart-list li:first-child")
     rows = page.page.evaluate("document.getElementById('apart-list').clientHeight") / 22
@@ -302,32 +355,4 @@ def test_nothing_covers_or_pushes_out_anything(
     page.page.click("#keep")
     page.page.keyboard.type("a selection with a name that is longer than the list")
     page.page.keyboard.press("Enter")
-    check("#apart-chart", "#kept-list li")
-
-
-# The part of the page that keeps addresses, with a stand-in for the choice of colours.
-CHOOSER = """<!doctype html><script>(() => {%s
-let chosen = {};
-function colourChoices() { return chosen; }
-function applyColourChoices(choices) { chosen = choices; window.applied = JSON.stringify(choices); }
-keepColours();
-window.choose = () => { chosen = { kind: { a: "#ff0000" } }; writeAddress(); };
-})();</script>"""
-
-
-def test_chosen_colours_are_colours(browser: Running, tmp_path: Path) -> None:
-    script = (resources.files("ctsne.report") / "assets" / "address.js").read_text("utf-8")
-    path = tmp_path / "chooser.html"
-    path.write_text(CHOOSER % script, "utf-8")
-    tab = browser.browser.new_page()
-    tab.goto(path.as_uri())
-    tab.evaluate("choose()")
-    tab.reload()
-    assert tab.evaluate("applied") == '{"kind":{"a":"#ff0000"}}'
-    hostile = '{"kind":{"a":"url(x)","__proto__":{"b":"#ffffff"}},"n":3}'
-    wanted = {hostile: '{"kind":{}}', "[1": None, '"x"': None, "null": None, '["#ffffff"]': None}
-    for text, applied in wanted.items():
-        tab.goto("about:blank")
-        tab.goto(f"{path.as_uri()}#colours={quote(text)}")
-        assert tab.evaluate("window.applied ?? null") == applied
-    tab.close()
+    check("#kept-list li", "#kept-save")

@@ -71,3 +71,52 @@ def test_text_has_an_undo_of_its_own(opened: Open, path: Path) -> None:
     page.page.keyboard.press("Control+z")
     assert page.page.input_value("#find") == ""
     assert page.state()["view"]["side"] < 1
+
+
+def all_shown(page: Opened) -> tuple[object, ...]:
+    state = page.settle()
+    colours = page.page.evaluate("ctsnePage.colours()")
+    filtered = page.text("#filter-count") if page.page.is_visible("#filter") else ""
+    kept = page.page.locator("#kept-list input").evaluate_all("all => all.map(each => each.value)")
+    return state["preset"], state["split"], state["selected"], filtered, colours, kept
+
+
+def test_hidden_labels_colours_splits_ranges_and_kept_selections_are_undone(
+    opened: Open, path: Path
+) -> None:
+    page = opened(path)
+    steps = [all_shown(page)]
+    drag = page.page.locator("#legend-right .histogram")
+
+    def brush() -> None:
+        box = drag.bounding_box()
+        assert box is not None
+        page.page.mouse.move(box["x"] + 5, box["y"] + 9)
+        page.page.mouse.down()
+        page.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 9, steps=5)
+        page.page.mouse.up()
+
+    for act in (
+        lambda: page.page.locator(".labels button").first.press("h"),
+        lambda: page.page.evaluate("ctsnePage.paint({ kind: { alpha: '#123456' } })"),
+        lambda: page.page.click("[data-preset=split]"),
+        lambda: page.page.select_option("#split", label="kind"),
+        lambda: page.page.locator("#legend-right .labels button").first.click(),
+        lambda: page.page.click("#keep"),
+        lambda: page.page.click("#kept-list button:last-child"),
+    ):
+        act()
+        steps.append(all_shown(page))
+        assert steps[-1] != steps[-2]
+    page.page.select_option("#right-column", label="depth")
+    steps.append(all_shown(page))
+    brush()  # many small changes are one step
+    steps.append(all_shown(page))
+    for before in steps[-2::-1]:
+        page.page.click("#undo")
+        assert all_shown(page) == before
+    assert page.page.is_disabled("#undo")
+    for after in steps[1:]:
+        page.page.click("#redo")
+        assert all_shown(page) == after
+    assert page.page.is_disabled("#redo")

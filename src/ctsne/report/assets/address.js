@@ -39,24 +39,8 @@ function writeAddress() {
 // Writes the address after every change, once all parts are known.
 
 function connectAddress(state) {
-  if (typeof colourChoices === "function") keepColours();
   state.watch(Object.keys(state.values), addressChanged);
   window.addEventListener("hashchange", () => inAddress.forEach((part, name) => applyPart(name, part)));
-}
-
-// Colours that a reader chose: nothing but colours in an object, or in objects of one.
-
-function keepColours() {
-  const isColour = (key, value) => key !== "__proto__" && ((typeof value === "object" && value !== null) || /^#[0-9a-f]{6}$/i.test(value));
-  keepInAddress("colours", () => JSON.stringify(colourChoices()), (text) => {
-    let choices = null;
-    try {
-      choices = JSON.parse(text, (key, value) => (isColour(key, value) ? value : undefined));
-    } catch {
-      return; // not JSON
-    }
-    if (choices !== undefined && !Array.isArray(choices)) applyColourChoices(choices);
-  });
 }
 
 // Maps, colours, zoom, targets and modes, before they are drawn for the first time.
@@ -68,9 +52,10 @@ function keepView(data, state) {
     const found = known.find((each) => String(each) === text);
     if (found !== undefined) state.set({ [key]: found });
   });
-  oneOf("preset", facts.single ? ["one", "colours"] : ["one", "colours", "maps", "free"]);
-  oneOf("focus", [0, 1]);
-  oneOf("drag", ["select", "move"]);
+  const labels = [...facts.columns.keys()].filter((column) => facts.columns[column].kind === "labels" && facts.columns[column].group !== "kept");
+  const presets = ["one", "colours", ...(facts.single ? [] : ["maps", "free"]), ...(labels.length > 0 ? ["split"] : [])];
+  const choices = { preset: presets, split: labels, focus: [0, 1], drag: ["select", "move"], facet: ["labels", "features", "kept"] };
+  for (const [key, known] of Object.entries(choices)) oneOf(key, known);
   const maps = facts.lines.flatMap((line) => line.maps);
   keepInAddress("panels", () => values.panels.map(({ map, column }) => `${map}.${column ?? ""}`).join("-"), (text) => {
     const panels = text.split("-").map((panel) => {
@@ -91,25 +76,35 @@ function keepView(data, state) {
     state.set({ targets, suggested, reason });
   });
   numbers("least", () => [values.least], (value) => value >= 0 && value <= 1, ([least]) => state.set({ least }));
-  keepSelected(data, state);
+  keepPoints(data, state);
 }
 
-// The selection: labels of the legend by their codes, other points if they are few or lie together.
+// Labels as the number of their column and their codes, or null if the page has none like this.
 
-function keepSelected(data, state) {
-  const { columns } = data.facts;
+function labelsIn({ columns }, text) {
+  const [column, ...codes] = text.split(".").map((part) => (/^\d{1,6}$/.test(part) ? Number(part) : NaN));
+  const known = columns[column]?.kind === "numbers" ? 0 : (columns[column]?.labels?.length ?? -1);
+  return codes.length > 0 && codes.every((code) => code <= known) ? [column, new Set(codes)] : null;
+}
+
+// Hidden labels, and the selection: labels of the legend, other points if they are few or lie together.
+
+function keepPoints(data, state) {
+  const { values } = state;
+  keepInAddress("hidden", () => [...values.hidden].map(([column, codes]) => [column, ...codes].join(".")).join("-"), (text) => {
+    const hidden = text.split("-").map((part) => labelsIn(data.facts, part));
+    if (!hidden.includes(null)) state.set({ hidden: new Map(hidden) });
+  });
   keepInAddress("labels", () => {
-    const { column, codes } = state.values.pressed;
+    const { column, codes } = values.pressed;
     return typeof column === "number" && codes.size > 0 ? [column, ...codes].join(".") : "";
   }, (text) => {
-    const [column, ...codes] = text.split(".").map((part) => (/^\d{1,6}$/.test(part) ? Number(part) : NaN));
-    const known = columns[column]?.kind === "numbers" ? 0 : (columns[column]?.labels?.length ?? -1);
-    if (codes.length === 0 || codes.some((code) => !(code <= known))) return;
-    const pressed = { column, codes: new Set(codes) };
-    const all = data.codes(column);
-    state.set({ pressed, selected: Uint32Array.from(all.keys()).filter((point) => pressed.codes.has(all[point])) });
+    const found = labelsIn(data.facts, text);
+    if (found === null) return;
+    const [column, codes] = found;
+    state.set({ pressed: { column, codes }, selected: pointsWhere(data.codes(column), (code) => codes.has(code)) });
   });
-  keepInAddress("points", () => (state.values.pressed.codes.size > 0 || state.values.selected.length === 0 ? "" : packPoints(data, state.values.selected)), (text) => {
+  keepInAddress("points", () => (values.pressed.codes.size > 0 || values.selected.length === 0 ? "" : packPoints(data, values.selected)), (text) => {
     const selected = unpackPoints(data, text);
     if (selected !== null) state.set({ selected, pressed: NOTHING_PRESSED });
   });

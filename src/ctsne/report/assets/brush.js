@@ -58,12 +58,8 @@ function makeHistogram(state, colouring) {
   const brush = (ends) => {
     const [first, last] = ends.map((end) => end * BIN_STEPS);
     const isWhole = last - first === SCALE_STEPS || last === first;
-    const selected = [];
-    colouring.codes.forEach((code, point) => {
-      if (!isWhole && code > first && code <= last && (shown === null || shown[point] === 1)) selected.push(point);
-    });
-    const found = Uint32Array.from(selected);
-    state.set({ selected: found, pressed: NOTHING_PRESSED, brushed: isWhole ? null : { key: colouring.key, ends, selected: found } });
+    const selected = pointsWhere(colouring.codes, (code, point) => !isWhole && code > first && code <= last && (shown === null || shown[point] === 1));
+    state.set({ selected, pressed: NOTHING_PRESSED, brushed: isWhole ? null : { key: colouring.key, ends, selected } });
   };
   handles.forEach((handle, place) => handle.addEventListener("keydown", (event) => {
     const step = HANDLE_KEYS[event.key];

@@ -36,17 +36,20 @@ function effectSize(inside, all) {
   return { difference: apart === 0 ? 0 : Math.sign(apart) * Math.min(99, Math.abs(apart) / (spread || 1e-9)), auc: wins / (n * m) };
 }
 
+function comparedColumns({ columns }) {
+  return columns.flatMap(({ kind, group }, column) => (kind === "numbers" && group !== "diagnostic" ? [column] : []));
+}
+
 function connectDistinguishing(data, state) {
   const { facts } = data;
-  const compared = facts.columns.flatMap(({ kind, group }, column) => (kind === "numbers" && group !== "diagnostic" ? [column] : []));
+  const compared = comparedColumns(facts);
   const [list, about] = [byId("apart-list"), byId("apart-about")];
-  const buttons = [...byId("selection-view").children];
   const totals = new Map();
   const totalOf = (column) => {
     if (!totals.has(column)) totals.set(column, countSteps(data.codes(column), null));
     return totals.get(column);
   };
-  let [view, run, chosen] = ["labels", 0, null];
+  let [run, chosen, listed, before] = [0, null, [], null];
   const redraw = makeChart(byId("apart-chart"), (chart, width, height) => {
     if (chosen !== null) drawSides(chart, facts.columns[chosen], countSteps(data.codes(chosen), state.values.selected), totalOf(chosen), width, height);
   });
@@ -89,29 +92,12 @@ function connectDistinguishing(data, state) {
     };
     go();
   };
-  let [listed, before] = [[], null];
-  const show = () => {
-    const some = state.values.selected.length > 0;
-    byId("selection-view").hidden = !some || compared.length === 0;
-    byId("selection-tables").hidden = view !== "labels";
-    byId("apart").hidden = !some || view !== "features";
-    for (const button of buttons) button.setAttribute("aria-pressed", button.dataset.view === view);
+  state.watch(["selected", "panels", "focus", "facet"], ({ selected }) => {
     if (byId("apart").hidden) return;
-    if (state.values.selected !== before) compare(state.values.selected);
+    if (selected !== before) compare(selected);
     else describe(listed);
-    before = state.values.selected;
-  };
-  for (const button of buttons) {
-    button.addEventListener("click", () => {
-      view = button.dataset.view;
-      show();
-      addressChanged();
-    });
-  }
-  keepInAddress("compare", () => view, (text) => {
-    if (["labels", "features"].includes(text)) view = text;
+    before = selected;
   });
-  state.watch(["selected", "panels", "focus"], show);
   watchEnd(list);
 }
 

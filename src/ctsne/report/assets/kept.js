@@ -5,83 +5,90 @@ const [MOST_KEPT, LONGEST_NAME] = [20, 60];
 
 // A column of labels whose points change; it comes after those of the data.
 
-function addKeptColumn(data) {
+function addKeptColumn(data, state) {
   const { facts, n } = data;
   const place = facts.columns.length;
-  const column = { name: "kept selections", kind: "texts", group: "kept", labels: [], colors: [], counts: [], missing: n, all: 0, about: "", version: 0 };
+  const column = { name: "kept selections", group: "kept", about: "", version: 0 };
   facts.columns.push(column);
   const ofData = data.codes;
-  let codes = new Uint8Array(n);
+  let codes = null;
   data.codes = (wanted) => (wanted === place ? codes : ofData(wanted));
-  return {
-    place,
-    fill(kept) {
-      codes = new Uint8Array(n);
-      kept.forEach(({ points }, at) => points.forEach((point) => { codes[point] = at + 1; }));
-      const counts = new Array(kept.length + 1).fill(0);
-      for (const code of codes) counts[code]++;
-      const [labels, colors] = [kept.map(({ name }) => name), kept.map(({ color }) => color)];
-      Object.assign(column, { kind: kept.length > 0 ? "labels" : "texts", labels, colors, counts: counts.slice(1), missing: counts[0], all: kept.length });
-      column.version++;
-    },
-  };
+  state.watch(["kept"], ({ kept }) => {
+    codes = new Uint8Array(n);
+    kept.forEach(({ points }, at) => points.forEach((point) => { codes[point] = at + 1; }));
+    const counts = new Array(kept.length + 1).fill(0);
+    for (const code of codes) counts[code]++;
+    const [labels, colors] = [kept.map(({ name }) => name), kept.map(({ color }) => color)];
+    Object.assign(column, { kind: kept.length > 0 ? "labels" : "texts", labels, colors, counts: counts.slice(1), missing: counts[0], all: kept.length });
+    column.version++;
+  });
+  keepInAddress("kept", () => state.values.kept.map(({ name, points }) => `${name}\n${packPoints(data, points) ?? ""}`).join("\n"), (text) => {
+    const lines = text.split("\n");
+    let kept = [];
+    for (let at = 0; at + 1 < lines.length && kept.length < MOST_KEPT; at += 2) {
+      const points = unpackPoints(data, lines[at + 1]);
+      if (points !== null) kept = withKept(kept, lines[at], points);
+    }
+    if (kept.length > 0) changeKept(data, state, kept);
+  });
 }
 
-function connectKept(data, state, column) {
+// Labels of the column then mean something else, so they are no longer hidden or pressed.
+
+function changeKept({ facts }, state, kept) {
+  const place = facts.columns.length - 1;
+  const { panels, hidden, pressed } = state.values;
+  const changes = { kept };
+  if (hidden.has(place)) changes.hidden = new Map([...hidden].filter(([column]) => column !== place));
+  if (pressed.column === place) changes.pressed = NOTHING_PRESSED;
+  const [first] = firstColours(facts, focused(state.values).map);
+  if (kept.length === 0) changes.panels = panels.map((panel) => (panel.column === place ? { ...panel, column: first } : panel));
+  state.set(changes);
+}
+
+function connectKept(data, state) {
+  const place = data.facts.columns.length - 1;
   const list = byId("kept-list");
-  let kept = [];
-  const change = (next) => {
-    kept = next;
-    column.fill(kept);
-    byId("kept").hidden = kept.length === 0;
-    byId("keep").disabled = kept.length === MOST_KEPT;
-    for (const side of SIDES) {
-      const option = byId(`${side}-column`).querySelector(`[value="${column.place}"]`);
-      option.hidden = option.disabled = kept.length === 0;
-    }
-    // Colours follow the names; without any, there is nothing to colour by.
-    const [first] = firstColours(data.facts, focused(state.values).map);
-    state.set({ panels: state.values.panels.map((panel) => (kept.length === 0 && panel.column === column.place ? { ...panel, column: first } : { ...panel })) });
-    draw();
-    addressChanged();
-  };
-  const draw = () => list.replaceChildren(...kept.map((each) => {
+  const change = (kept) => changeKept(data, state, kept);
+  const itemOf = (each, { kept }) => {
     const item = element("li");
     const swatch = element("span", "", { class: "swatch" });
     swatch.style.background = isDark() ? onDark(each.color) : each.color;
     const name = element("input", "", { type: "text", value: each.name, maxlength: LONGEST_NAME, "aria-label": "Name of the selection", title: each.name, dir: "auto" });
     name.addEventListener("change", () => change(kept.map((other) => (other === each ? { ...each, name: freeName(kept.filter((one) => one !== each), name.value) } : other))));
-    const show = element("button", count(each.points.length), { type: "button", class: "small", title: "Select these points", "aria-label": `Select ${each.name}, ${counted(each.points.length, "point")}` });
+    const show = element("button", count(each.points.length), { type: "button", class: "small", title: "Select these points", "aria-label": `${count(each.points.length)} points: select ${each.name}` });
     show.addEventListener("click", () => state.set({ selected: each.points, pressed: NOTHING_PRESSED }));
     const remove = element("button", "×", { type: "button", class: "small", title: "Forget it", "aria-label": `Forget ${each.name}` });
     remove.addEventListener("click", () => change(kept.filter((other) => other !== each)));
     item.append(swatch, name, show, remove);
     return item;
-  }));
-  const add = (name, points) => {
-    const color = KEPT_COLORS.find((each) => !kept.some((other) => other.color === each)) ?? KEPT_COLORS[kept.length % KEPT_COLORS.length];
-    return { name: freeName(kept, name), points: Uint32Array.from(points), color };
   };
   byId("keep").addEventListener("click", () => {
-    const { column: of, codes } = state.values.pressed;
-    const labels = [...codes].map((code) => data.facts.columns[of]?.labels?.[code - 1] ?? "missing");
-    change([...kept, add(labels.length > 0 ? labels.join(", ") : `selection ${kept.length + 1}`, state.values.selected)]);
+    const { kept, selected, pressed } = state.values;
+    const labels = [...pressed.codes].map((code) => data.facts.columns[pressed.column]?.labels?.[code - 1] ?? "missing");
+    change(withKept(kept, labels.join(", ") || `selection ${kept.length + 1}`, Uint32Array.from(selected)));
+    state.set({ facet: "kept" });
     list.lastElementChild.querySelector("input").select();
   });
   byId("kept-colour").addEventListener("click", () => {
     state.set({ selected: [], pressed: NOTHING_PRESSED }); // which would leave all others grey
-    showColumn(state, column.place, state.values.focus);
+    showColumn(state, place, state.values.focus);
   });
-  byId("kept-save").addEventListener("click", () => saveSelection(data, state, kept));
-  state.watch(["look"], draw);
-  keepInAddress("kept", () => kept.map(({ name, points }) => `${name}\n${packPoints(data, points) ?? ""}`).join("\n"), (text) => {
-    const lines = text.split("\n");
-    for (let at = 0; at + 1 < lines.length && kept.length < MOST_KEPT; at += 2) {
-      const points = unpackPoints(data, lines[at + 1]);
-      if (points !== null) change([...kept, add(lines[at], points)]);
+  byId("kept-save").addEventListener("click", () => saveSelection(data, state, state.values.kept));
+  state.watch(["kept", "look"], (values) => {
+    const { kept } = values;
+    list.replaceChildren(...kept.map((each) => itemOf(each, values)));
+    byId("keep").disabled = kept.length === MOST_KEPT;
+    for (const side of SIDES) {
+      const option = byId(`${side}-column`).querySelector(`[value="${place}"]`);
+      option.hidden = option.disabled = kept.length === 0;
     }
   });
-  change(kept);
+}
+
+function withKept(kept, name, points) {
+  const color = KEPT_COLORS.find((each) => !kept.some((other) => other.color === each)) ?? KEPT_COLORS[kept.length % KEPT_COLORS.length];
+  return [...kept, { name: freeName(kept, name), points, color }];
 }
 
 // A name that is not empty, not too long and not taken.

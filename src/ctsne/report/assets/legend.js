@@ -22,7 +22,7 @@ function connectLegend(data, state, colouring) {
       hide.setAttribute("aria-label", `${hide.value} ${item.title}`);
     }
   };
-  state.watch(["panels", "preset", "look", "shown"], ({ panels, preset, shown }) => {
+  state.watch(["panels", "preset", "look", "shown", "kept"], ({ panels, preset, shown }) => {
     const found = panels.map(colouring);
     const alone = isSingle(preset);
     const same = alone || legendKey(found[0]) === legendKey(found[1]);
@@ -111,12 +111,15 @@ function labelRow(data, state, colouring, { code, text, points }, table, name) {
   const { kind, column } = colouring;
   const item = element("li", "", { "data-code": code, "data-column": column, title: text });
   const isLabel = kind === "labels";
-  const canPaint = isLabel && code > 0;
+  const canPaint = isLabel && code > 0 && data.facts.columns[column].group !== "kept";
   const swatch = canPaint ? element("input", "", { type: "color", tabindex: -1, "aria-label": `Colour of ${text}`, title: "Change the colour" }) : element("span");
   swatch.className = "swatch";
   swatch.dataset.code = code;
   paintSwatch(swatch, colouring, table);
-  swatch.addEventListener("input", () => chooseColour(colouring.name, text, swatch.value));
+  swatch.addEventListener("input", () => {
+    const { colours } = state.values;
+    chooseColours(data, state, { ...colours, [colouring.name]: { ...ownValue(colours, colouring.name), [text]: swatch.value } });
+  });
   const button = element("button", "", {
     type: "button", class: "label", "aria-pressed": "false", "aria-keyshortcuts": "H O C", "data-code": code, "data-column": column,
   });
@@ -159,9 +162,5 @@ function press(data, state, colouring, code) {
   const { pressed } = state.values;
   const codes = new Set(pressed.column === colouring.column ? pressed.codes : []);
   if (!codes.delete(code)) codes.add(code);
-  const selected = [];
-  colouring.codes.forEach((each, point) => {
-    if (codes.has(each)) selected.push(point);
-  });
-  state.set({ selected: Uint32Array.from(selected), pressed: { column: colouring.column, codes } });
+  state.set({ selected: pointsWhere(colouring.codes, (each) => codes.has(each)), pressed: { column: colouring.column, codes } });
 }

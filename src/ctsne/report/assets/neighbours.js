@@ -4,10 +4,6 @@
 const NEAREST = 10; // if the file has no neighbours in the data
 const NOT_SHOWN = 0xffffffff;
 
-function neighboursOf(data) {
-  return typeof data.neighbors === "function" ? data.neighbors() : null;
-}
-
 // The k points nearest to a point in a map.
 
 function nearestPoints({ x, y }, point, k) {
@@ -27,7 +23,7 @@ function nearestPoints({ x, y }, point, k) {
 // Neighbours that the page does not show are neither kept nor lost.
 
 function linksOf(data, map, point) {
-  const known = neighboursOf(data);
+  const known = data.neighbors();
   const k = known?.k ?? NEAREST;
   const near = nearestPoints(data.positions(map), point, k);
   const own = known === null ? [] : Array.from(known.rows.subarray(point * k, (point + 1) * k)).filter((each) => each !== NOT_SHOWN);
@@ -43,7 +39,7 @@ function linksOf(data, map, point) {
 function linkWords(data, map, { point, isKnown, kept, lost, near }) {
   if (!isKnown) return `Lines lead to the ${counted(near.length, "nearest point")} of the map.`;
   const all = kept.length + lost.length;
-  const shown = all < neighboursOf(data).k ? " that this page shows" : "";
+  const shown = all < data.neighbors().k ? " that this page shows" : "";
   const trust = data.diagnostic(map, "trust", point);
   const words = [`${kept.length} of ${counted(all, "neighbour")}${shown} kept`];
   if (lost.length > 0) words.push(`${lost.length} lost (dashed)`);

@@ -32,7 +32,7 @@ function connectPanels(data, state, colouring) {
     panels[place].contours(look.contours === "labels" && found.kind !== "labels" ? "all" : look.contours);
   });
   state.watch(["look"], ({ look: { size, opacity } }) => panels.forEach((panel) => panel.look({ size, opacity, dark: isDark() })));
-  state.watch(["panels", "look", "colours"], (values) => {
+  state.watch(["panels", "look", "colours", "kept"], (values) => {
     values.panels.forEach(({ map }, place) => {
       if (shown[place] === map) return;
       panels[place].show(data.positions(map), shown[place] !== null);

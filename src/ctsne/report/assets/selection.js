@@ -36,6 +36,30 @@ function connectSelection(data, state) {
   }
 }
 
+// What is shown of the selection, and selections that were kept. A new selection is shown itself.
+
+function connectFacets(data, state) {
+  const buttons = [...byId("facets").children];
+  const compares = comparedColumns(data.facts).length > 0;
+  let before = state.values.selected;
+  state.watch(["selected", "kept", "facet"], ({ selected, kept, facet }) => {
+    const [some, isNew] = [selected.length > 0, selected !== before];
+    before = selected;
+    if (facet === "kept" && some && isNew && kept.every(({ points }) => points !== selected)) return state.set({ facet: "labels" });
+    const can = { labels: some, features: some && compares, kept: kept.length > 0 };
+    const open = can[facet] ? facet : Object.keys(can).find((each) => can[each]);
+    for (const button of buttons) {
+      const own = button.dataset.facet;
+      button.hidden = !can[own];
+      button.setAttribute("aria-pressed", own === open);
+      byId(button.dataset.shows).hidden = own !== open;
+    }
+    byId("kept-number").textContent = ` ${kept.length}`;
+    byId("facets").hidden = Object.values(can).filter(Boolean).length < 2;
+  });
+  for (const button of buttons) button.addEventListener("click", () => state.set({ facet: button.dataset.facet }));
+}
+
 // Whether the data have points that the page does not show, or that were not mapped at all.
 
 function showsPart(facts) {
@@ -46,7 +70,15 @@ function select(data, state, points, mode) {
   const mask = new Uint8Array(data.n);
   if (mode !== "replace") for (const point of state.values.selected) mask[point] = 1;
   for (const point of points) mask[point] = mode === "remove" ? 0 : 1;
-  state.set({ selected: Uint32Array.from(mask.keys()).filter((point) => mask[point] === 1), pressed: NOTHING_PRESSED });
+  state.set({ selected: pointsWhere(mask, (value) => value === 1), pressed: NOTHING_PRESSED });
+}
+
+function pointsWhere(values, isWanted) {
+  const found = [];
+  values.forEach((value, point) => {
+    if (isWanted(value, point)) found.push(point);
+  });
+  return Uint32Array.from(found);
 }
 
 function countTable(data, column, selected) {

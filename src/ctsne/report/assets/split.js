@@ -88,8 +88,8 @@ function tilesOf(data, column, shown) {
 function connectSplit(data, state, panels) {
   const { facts, n } = data;
   const menu = byId("split");
-  facts.columns.forEach(({ name, kind }, place) => {
-    if (kind === "labels") menu.append(element("option", name, { value: place }));
+  facts.columns.forEach(({ name, kind, group }, place) => {
+    if (kind === "labels" && group !== "kept") menu.append(element("option", name, { value: place }));
   });
   byId("presets").querySelector("[data-preset=split]").hidden = menu.options.length === 0;
   menu.addEventListener("change", () => state.set({ split: Number(menu.value) }));

@@ -4,8 +4,8 @@ function start() {
   const data = readData();
   const { facts } = data;
   const state = makeState(facts);
+  addKeptColumn(data, state);
   keepView(data, state);
-  const kept = addKeptColumn(data);
   document.body.classList.toggle("alone", facts.single);
   const colouring = makeColouring(data);
   connectLook(state);
@@ -18,8 +18,9 @@ function start() {
   connectSplit(data, state, maps.panels);
   connectLegend(data, state, colouring);
   connectSelection(data, state);
+  connectFacets(data, state);
   connectDistinguishing(data, state);
-  connectKept(data, state, kept);
+  connectKept(data, state);
   connectFeatures(data, state);
   connectPoint(data, state);
   connectNeighbours(data, state, maps.panels);
@@ -44,7 +45,7 @@ function start() {
   window.ctsnePage = Object.freeze({
     facts: () => structuredClone(facts),
     state: () => ({
-      ...structuredClone({ ...state.values, selected: Array.from(state.values.selected) }),
+      ...structuredClone({ ...state.values, selected: Array.from(state.values.selected), kept: state.values.kept.map(({ name }) => name) }),
       moving: maps.panels.some((panel) => panel.moving()),
     }),
     rows: () => Array.from(data.rows),
@@ -58,8 +59,8 @@ function start() {
     frames: (side) => panelOf(side).frames(),
     tiles: (side) => panelOf(side).tiles(),
     links: (side) => structuredClone(panelOf(side).links()),
-    colours: () => colourChoices(),
-    paint: (choices) => applyColourChoices(choices),
+    colours: () => structuredClone(state.values.colours),
+    paint: (choices) => chooseColours(data, state, choices),
     named: (side) => structuredClone(panelOf(side).named()),
     contours: (side) => panelOf(side).contoured().map(({ code, path }) => ({ code, path })),
   });

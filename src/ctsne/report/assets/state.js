@@ -19,6 +19,7 @@ function makeState(facts) {
     hidden: new Map(), // codes of hidden labels, by column
     shown: null, // a mask of the points that are not hidden; null: all
     colours: {}, // chosen by the reader, by column and label
+    kept: [], // selections as { name, points, color }
     point: null, // under the pointer, or found by the search
     pinned: null, // clicked or found by the search; shown when no point is under the pointer
     targets, // mixing that a suggestion must reach: of the label, or of each column
@@ -28,6 +29,7 @@ function makeState(facts) {
     drag: "select", // or "move"
     least: 0, // points with less trust are faded
     tab: null, // the section shown below the legend
+    facet: "labels", // what is shown of the selection: "labels" | "features" | "kept"
   };
   const [left, right] = firstColours(facts, map);
   const labels = [...facts.known, ...facts.columns.keys()].filter((column) => facts.columns[column].kind === "labels");

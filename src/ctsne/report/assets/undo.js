@@ -1,6 +1,7 @@
 // Undo and redo of what is shown.
 
-const UNDONE = ["panels", "preset", "focus", "view", "selected", "pressed", "pinned"];
+const UNDONE = ["panels", "preset", "split", "focus", "view", "selected", "pressed", "brushed", "pinned", "hidden", "colours", "kept"];
+const SLID = ["view", "panels", "colours", "selected,brushed"]; // changes that come in many small steps
 const MOST_STEPS = 100;
 const ONE_STEP_MS = 600; // turns of a wheel or a slider that follow each other faster are one step
 
@@ -18,7 +19,7 @@ function connectUndo(state) {
     const kind = UNDONE.filter((key) => !isUnchanged(key, next[key], now[key])).join();
     if (kind !== "" && kind !== "focus") {
       const time = performance.now();
-      const goesOn = kind === last.kind && ["view", "panels"].includes(kind) && time - last.time < ONE_STEP_MS;
+      const goesOn = kind === last.kind && SLID.includes(kind) && time - last.time < ONE_STEP_MS;
       if (!goesOn) done.push(now);
       done.splice(0, done.length - MOST_STEPS);
       undone.length = 0;
@@ -48,7 +49,8 @@ function connectUndo(state) {
 // Labels that are pressed change together with the selection.
 
 function isUnchanged(key, after, before) {
-  if (key === "pressed") return true;
-  if (key === "selected") return after === before || after.length + before.length === 0;
+  if (key === "pressed" || after === before) return true;
+  if (key === "selected") return after.length + before.length === 0;
+  if (["hidden", "kept", "brushed"].includes(key)) return false; // which are replaced when they change
   return JSON.stringify(after) === JSON.stringify(before);
 }
