@@ -131,7 +131,7 @@ def test_saved_pictures_are_light_unless_asked_otherwise(opened: Open, path: Pat
         drawing = saved(page, "svg").decode()
         assert ('fill="#15171b"' in drawing) is is_light
         assert page.page.evaluate("document.documentElement.dataset.theme") == "dark"
-        assert page.page.evaluate("location.hash") == "#theme=dark"
+        page.wait('location.hash === "#theme=dark"')
 
 
 def test_long_names_in_a_saved_picture_are_told_apart(opened: Open, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ function writeAddress() {
 
 function connectAddress(state) {
   state.watch(Object.keys(state.values), addressChanged);
-  window.addEventListener("hashchange", () => inAddress.forEach((part, name) => applyPart(name, part)));
+  on(window, "hashchange", () => inAddress.forEach((part, name) => applyPart(name, part)));
 }
 
 // Maps, colours, zoom, targets and modes, before they are drawn for the first time.
@@ -69,7 +69,7 @@ function keepView(data, state) {
     const found = text.split("_").map((part) => (/^-?\d{1,3}(\.\d{1,6})?$/.test(part) ? Number(part) : NaN));
     if (found.length === read().length && found.every(fits)) write(found);
   });
-  numbers("view", () => [values.view.x, values.view.y, values.view.side], (value, place) => (place < 2 ? Math.abs(value) <= 3 : value >= 1e-4 && value <= 3),
+  numbers("view", () => [values.view.x, values.view.y, values.view.side], (value, place) => (place < 2 ? abs(value) <= 3 : value >= 1e-4 && value <= 3),
     ([x, y, side]) => state.set({ view: { x, y, side } }));
   numbers("targets", () => values.targets, (value) => value >= 0 && value <= 1, (targets) => {
     const { map: suggested, reason } = suggest(facts, targets);
@@ -117,7 +117,7 @@ function placeOrder(data) {
   if (data.order !== undefined) return data.order;
   const { x, y } = data.positions(data.facts.reference);
   const spread = Uint32Array.from({ length: 1024 }, (_, value) => Array.from({ length: 10 }, (_, bit) => ((value >> bit) & 1) << (2 * bit)).reduce((a, b) => a | b));
-  const keys = Float64Array.from(x, (_, point) => (spread[Math.round(x[point] * 1023)] + 2 * spread[Math.round(y[point] * 1023)]) * 2 ** 20 + point);
+  const keys = Float64Array.from(x, (_, point) => (spread[round(x[point] * 1023)] + 2 * spread[round(y[point] * 1023)]) * 2 ** 20 + point);
   data.order = Uint32Array.from(keys.sort(), (key) => key % 2 ** 20);
   return data.order;
 }

@@ -8,7 +8,7 @@ const HANDLE_KEYS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, P
 function binCounts({ codes }, shown) {
   const counts = new Uint32Array(BINS);
   codes.forEach((code, point) => {
-    if (code > 0 && (shown === null || shown[point] === 1)) counts[Math.floor((code - 1) / BIN_STEPS)]++;
+    if (code > 0 && (shown === null || shown[point] === 1)) counts[floor((code - 1) / BIN_STEPS)]++;
   });
   return counts;
 }
@@ -16,9 +16,9 @@ function binCounts({ codes }, shown) {
 function drawBars(counts) {
   const bars = shape("svg", { viewBox: `0 0 ${BINS} 100`, preserveAspectRatio: "none", "aria-hidden": "true" });
   const [most, next] = Array.from(counts).sort((a, b) => b - a);
-  const top = Math.max(1, Math.min(most, 2 * next)); // many zeros would leave no height for the rest
+  const top = max(1, min(most, 2 * next)); // many zeros would leave no height for the rest
   scaleColors(isDark(), BINS).forEach((fill, bin) => {
-    const height = counts[bin] === 0 ? 0 : Math.max(3, 100 * Math.min(1, Math.sqrt(counts[bin] / top)));
+    const height = counts[bin] === 0 ? 0 : max(3, 100 * min(1, sqrt(counts[bin] / top)));
     bars.append(shape("rect", { x: bin, y: 100 - height, width: 1.02, height, fill }));
   });
   bars.append(shape("title", {}, "Number of points; heights are square roots, and a bar far above the others is cut. Drag to select a range."));
@@ -61,13 +61,13 @@ function makeHistogram(state, colouring) {
     const selected = pointsWhere(colouring.codes, (code, point) => !isWhole && code > first && code <= last && (shown === null || shown[point] === 1));
     state.set({ selected, pressed: NOTHING_PRESSED, brushed: isWhole ? null : { key: colouring.key, ends, selected } });
   };
-  handles.forEach((handle, place) => handle.addEventListener("keydown", (event) => {
+  handles.forEach((handle, place) => on(handle, "keydown", (event) => {
     const step = HANDLE_KEYS[event.key];
     if (step === undefined) return;
     event.preventDefault();
     const ends = range().slice();
     const [low, high] = place === 0 ? [0, ends[1] - 1] : [ends[0] + 1, BINS];
-    ends[place] = Math.min(high, Math.max(low, ends[place] + step));
+    ends[place] = min(high, max(low, ends[place] + step));
     brush(ends);
   }));
   connectDragging(box, { range, brush });
@@ -84,27 +84,27 @@ function connectDragging(box, { range, brush }) {
   let to = 0;
   const share = (event) => {
     const { left, width } = box.getBoundingClientRect();
-    return Math.min(1, Math.max(0, (event.clientX - left) / width));
+    return min(1, max(0, (event.clientX - left) / width));
   };
-  box.addEventListener("pointerdown", (event) => {
+  on(box, "pointerdown", (event) => {
     if (event.button !== 0) return;
     event.preventDefault(); // no text is selected
     box.setPointerCapture(event.pointerId);
     const ends = range();
-    const held = ends.findIndex((end) => Math.abs(end / BINS - share(event)) * box.clientWidth < HANDLE_PX);
+    const held = ends.findIndex((end) => abs(end / BINS - share(event)) * box.clientWidth < HANDLE_PX);
     from = held >= 0 && ends[1] - ends[0] < BINS ? ends[1 - held] : share(event) * BINS;
     to = share(event) * BINS;
   });
-  box.addEventListener("pointermove", (event) => {
+  on(box, "pointermove", (event) => {
     if (from === null) return;
     to = share(event) * BINS;
     queued ??= requestAnimationFrame(() => {
       queued = null;
-      brush([Math.floor(Math.min(from, to)), Math.ceil(Math.max(from, to))]);
+      brush([floor(min(from, to)), ceil(max(from, to))]);
     });
   });
   for (const end of ["pointerup", "pointercancel"]) {
-    box.addEventListener(end, () => {
+    on(box, end, () => {
       if (from === to) brush([0, BINS]); // a click clears
       from = null;
     });

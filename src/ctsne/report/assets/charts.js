@@ -6,10 +6,10 @@ const LEAST_SPAN = 0.2; // of an axis; measures go from 0 to 1
 
 function ticksOf(low, high, about) {
   const rough = (high - low) / about || 1;
-  const power = 10 ** Math.floor(Math.log10(rough));
+  const power = 10 ** floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((each) => each * power >= rough);
   const ticks = [];
-  for (let tick = Math.ceil(low / step) * step; tick <= high + step * 1e-9; tick += step) ticks.push(Number(tick.toPrecision(10)));
+  for (let tick = ceil(low / step) * step; tick <= high + step * 1e-9; tick += step) ticks.push(Number(tick.toPrecision(10)));
   return ticks.length < 3 ? ticksOf(low, high, 1.5 * about) : ticks;
 }
 
@@ -70,13 +70,13 @@ function onNearest(host, dotsOf, choose) {
     const { left, top } = host.getBoundingClientRect();
     let best = { distance: 30, map: null };
     for (const { x, y, map } of dotsOf()) {
-      const distance = Math.hypot(x - (clientX - left), y - (clientY - top));
+      const distance = hypot(x - (clientX - left), y - (clientY - top));
       if (distance < best.distance) best = { distance, map };
     }
     return best.map;
   };
-  host.addEventListener("pointermove", (event) => host.classList.toggle("near", nearest(event) !== null));
-  host.addEventListener("click", (event) => {
+  on(host, "pointermove", (event) => host.classList.toggle("near", nearest(event) !== null));
+  on(host, "click", (event) => {
     const map = nearest(event);
     if (map === null) return;
     choose(map);
@@ -94,8 +94,8 @@ function keyItem(color, text, kind = "") {
 // The range of values with some room, never so narrow that small differences look like a trend.
 
 function padded(values, share) {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const pad = Math.max(share * (high - low), (LEAST_SPAN - (high - low)) / 2);
+  const [low, high] = [min(...values), max(...values)];
+  const pad = max(share * (high - low), (LEAST_SPAN - (high - low)) / 2);
   return [low - pad, high + pad];
 }
 
@@ -210,8 +210,8 @@ function drawName(chart, dot, text, width, height, { dots, along }) {
   const long = name.getComputedTextLength();
   const lefts = [13, -13 - long, -long / 2, 6, -6 - long, -long * 0.75, -long * 0.25];
   const places = [-18, 4, 25, -30, 37].flatMap((dy) => lefts.map((dx) => {
-    const left = Math.min(Math.max(dot.x + dx, 30), width - long - 2);
-    return { left, right: left + long, top: dot.y + dy - 11, bottom: dot.y + dy + 3, far: Math.abs(dy - 4) / 20 + Math.abs(left + long / 2 - dot.x) / 200 };
+    const left = min(max(dot.x + dx, 30), width - long - 2);
+    return { left, right: left + long, top: dot.y + dy - 11, bottom: dot.y + dy + 3, far: abs(dy - 4) / 20 + abs(left + long / 2 - dot.x) / 200 };
   }));
   const hits = (a, boxes) => boxes.filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).length;
   const cost = (a) => a.far + 4 * hits(a, dots) + 0.25 * hits(a, along) + (a.top < 17 || a.bottom > height - 32 ? 20 : 0);
@@ -226,7 +226,7 @@ function drawName(chart, dot, text, width, height, { dots, along }) {
 function boxesAlong(dots) {
   return dots.slice(1).flatMap((to, place) => {
     const from = dots[place];
-    const steps = Math.max(1, Math.round(Math.hypot(to.x - from.x, to.y - from.y) / 5));
+    const steps = max(1, round(hypot(to.x - from.x, to.y - from.y) / 5));
     return Array.from({ length: steps }, (_, step) => {
       const [x, y] = [from.x + ((to.x - from.x) * step) / steps, from.y + ((to.y - from.y) * step) / steps];
       return { left: x - 1, right: x + 1, top: y - 1, bottom: y + 1 };

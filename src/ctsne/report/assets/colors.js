@@ -6,7 +6,7 @@ const SCALE_STEPS = 256;
 
 function scaleColor(share) {
   const place = share * (SCALE.length - 1);
-  const below = Math.min(SCALE.length - 2, Math.floor(place));
+  const below = min(SCALE.length - 2, floor(place));
   const [a, b] = [parts(SCALE[below]), parts(SCALE[below + 1])];
   return hex(a.map((value, at) => value + (place - below) * (b[at] - value)));
 }
@@ -16,7 +16,7 @@ function parts(color) {
 }
 
 function hex(values) {
-  return `#${values.map((value) => Math.round(Math.min(255, Math.max(0, value))).toString(16).padStart(2, "0")).join("")}`;
+  return `#${values.map((value) => round(min(255, max(0, value))).toString(16).padStart(2, "0")).join("")}`;
 }
 
 // Changes the lightness of a colour (from 0 to 1, in OKLab) and keeps its hue.
@@ -32,7 +32,7 @@ function relight(color, change) {
   const lightness = 0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s;
   const a = 1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s;
   const c = 0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s;
-  const wanted = change(lightness, Math.hypot(a, c));
+  const wanted = change(lightness, hypot(a, c));
   const [p, q, t] = [
     wanted + 0.3963377774 * a + 0.2158037573 * c,
     wanted - 0.1055613458 * a - 0.0638541728 * c,
@@ -42,7 +42,7 @@ function relight(color, change) {
     4.0767416621 * p - 3.3077115913 * q + 0.2309699292 * t,
     -1.2684380046 * p + 2.6097574011 * q - 0.3413193965 * t,
     -0.0041960863 * p - 0.7034186147 * q + 1.707614701 * t,
-  ].map((value) => 255 * (value <= 0.0031308 ? 12.92 * value : 1.055 * Math.max(0, value) ** (1 / 2.4) - 0.055)));
+  ].map((value) => 255 * (value <= 0.0031308 ? 12.92 * value : 1.055 * max(0, value) ** (1 / 2.4) - 0.055)));
 }
 
 // Black becomes white; other dark colours become lighter by half of what they lack.
@@ -75,8 +75,8 @@ function makeColouring(data) {
     const [first, last] = group === "diagnostic" ? [1, top] : usefulRange(codes, top);
     const steps = new Uint16Array(n);
     for (let i = 0; i < n; i++) {
-      const share = Math.min(1, Math.max(0, (codes[i] - first) / (last - first || 1)));
-      steps[i] = codes[i] === 0 ? 0 : 1 + Math.round(share * (SCALE_STEPS - 1));
+      const share = min(1, max(0, (codes[i] - first) / (last - first || 1)));
+      steps[i] = codes[i] === 0 ? 0 : 1 + round(share * (SCALE_STEPS - 1));
     }
     const at = (code) => low * (1 - (code - 1) / (top - 1)) + high * ((code - 1) / (top - 1));
     const ends = [`${first > 1 || cut[0] ? "≤ " : ""}${number(at(first))}`, `${last < top || cut[1] ? "≥ " : ""}${number(at(last))}`];
@@ -85,12 +85,12 @@ function makeColouring(data) {
   // On one scale for all maps, so that they can be compared.
   const ofDiagnostic = (map, key) => {
     const { name, about } = facts.diagnostics.find((each) => each.key === key);
-    const high = Math.max(...facts.maps.map(({ highest }) => highest?.[key] ?? 0));
+    const high = max(...facts.maps.map(({ highest }) => highest?.[key] ?? 0));
     const found = data.steps(map, key);
     const codes = new Uint16Array(n);
     const factor = found === null ? 0 : ((found.highest / found.top) * (SCALE_STEPS - 1)) / high;
     const constant = ((facts.maps[map].constant?.[key] ?? 0) * (SCALE_STEPS - 1)) / high;
-    for (let i = 0; i < n; i++) codes[i] = 1 + Math.round(found === null ? constant : found.steps[i] * factor);
+    for (let i = 0; i < n; i++) codes[i] = 1 + round(found === null ? constant : found.steps[i] * factor);
     return { kind: "numbers", name, codes, ends: ["0", number(high)], missing: 0, column: key, note: about, valueAt: (share) => share * high };
   };
   return ({ map, column }) => {

@@ -10,7 +10,7 @@ const [SHARES_OF_ALL, SHARES_OF_LABEL] = [[0.25, 0.5, 0.75, 0.95], [0.5, 0.85]];
 
 function contoursOf({ to: { x, y }, codes, group }, byLabel) {
   const cell = (1 + 2 * BEYOND) / ACROSS;
-  const along = (value) => Math.floor((value + BEYOND) / cell);
+  const along = (value) => floor((value + BEYOND) / cell);
   const totals = new Map();
   for (let i = 0; i < x.length; i++) {
     const code = byLabel ? codes[i] : 0;
@@ -23,7 +23,7 @@ function contoursOf({ to: { x, y }, codes, group }, byLabel) {
     if (counts !== undefined && group[i] > 0) counts[along(y[i]) * ACROSS + along(x[i])]++;
   }
   // Fewer points need more smoothing; three passes come close to a bell curve.
-  const reach = Math.max(2, Math.round(12 * x.length ** (-1 / 6)));
+  const reach = max(2, round(12 * x.length ** (-1 / 6)));
   return largest.flatMap(([code, points]) => {
     const counts = fields.get(code);
     const density = counts.slice();
@@ -61,7 +61,7 @@ function levelLines(field, level) {
   const lines = [];
   for (let at = 0; at < ACROSS * (ACROSS - 1); at++) {
     const number = (field[at] >= level) + (field[at + 1] >= level) + (field[at + ACROSS] >= level) + (field[at + ACROSS + 1] >= level);
-    const [column, row] = [at % ACROSS, Math.floor(at / ACROSS)];
+    const [column, row] = [at % ACROSS, floor(at / ACROSS)];
     if (number % 4 === 0 || column === ACROSS - 1) continue;
     const corners = [field[at], field[at + 1], field[at + ACROSS + 1], field[at + ACROSS]];
     const above = corners.map((value) => value >= level);

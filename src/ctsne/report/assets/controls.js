@@ -9,19 +9,19 @@ function connectControls(data, state) {
       button.textContent = facts.maps[facts.reference].plain ? "t-SNE and chosen map" : "Two maps";
       button.title = `${reference} next to the chosen map, in one colour; the slider moves the panel used last`;
     }
-    button.addEventListener("click", () => arrange(facts, state, preset));
+    on(button, "click", () => arrange(facts, state, preset));
     state.watch(["preset"], (values) => button.setAttribute("aria-pressed", values.preset === preset));
   }
   for (const button of byId("drag").children) {
     const { drag } = button.dataset;
-    button.addEventListener("click", () => state.set({ drag }));
+    on(button, "click", () => state.set({ drag }));
     state.watch(["drag"], (values) => button.setAttribute("aria-pressed", values.drag === drag));
   }
-  byId("zoom-in").addEventListener("click", () => state.set({ view: zoomed(state.values.view, 1.5) }));
-  byId("zoom-out").addEventListener("click", () => state.set({ view: zoomed(state.values.view, 1 / 1.5) }));
-  byId("zoom-reset").addEventListener("click", () => state.set({ view: WHOLE }));
+  on(byId("zoom-in"), "click", () => state.set({ view: zoomed(state.values.view, 1.5) }));
+  on(byId("zoom-out"), "click", () => state.set({ view: zoomed(state.values.view, 1 / 1.5) }));
+  on(byId("zoom-reset"), "click", () => state.set({ view: WHOLE }));
   for (const button of document.querySelectorAll("[data-goto]")) {
-    button.addEventListener("click", () => byId(button.dataset.goto).scrollIntoView());
+    on(button, "click", () => byId(button.dataset.goto).scrollIntoView());
   }
   connectStrength(data, state);
   connectTrust(facts, state);
@@ -33,7 +33,7 @@ function connectTrust(facts, state) {
   const slider = byId("least");
   const known = facts.diagnostics.some(({ key }) => key === "trust");
   for (const part of [slider.parentElement, slider.parentElement.previousElementSibling]) part.hidden = !known;
-  slider.addEventListener("input", () => state.set({ least: Number(slider.value) }));
+  on(slider, "input", () => state.set({ least: Number(slider.value) }));
   state.watch(["least"], ({ least }) => {
     slider.value = least;
     byId("least-said").textContent = least === 0 ? "off" : least.toFixed(2);
@@ -48,13 +48,13 @@ function connectStrength(data, state) {
   select.hidden = facts.lines.length === 1;
   const now = () => focused(state.values).map;
   const place = () => lineOf(facts, now()).maps.indexOf(now());
-  select.addEventListener("change", () => {
+  on(select, "change", () => {
     const line = facts.lines[Number(select.value)];
     // At the same share of the slider as before.
-    const share = Number(slider.value) / Math.max(1, Number(slider.max));
-    showMap(state, line.maps[Math.round(share * (line.maps.length - 1))]);
+    const share = Number(slider.value) / max(1, Number(slider.max));
+    showMap(state, line.maps[round(share * (line.maps.length - 1))]);
   });
-  slider.addEventListener("input", () => showMap(state, lineOf(facts, now()).maps[Number(slider.value)]));
+  on(slider, "input", () => showMap(state, lineOf(facts, now()).maps[Number(slider.value)]));
   let timer = null;
   const stop = () => {
     clearInterval(timer);
@@ -67,7 +67,7 @@ function connectStrength(data, state) {
     if (next === undefined) stop();
     else showMap(state, next);
   };
-  play.addEventListener("click", () => {
+  on(play, "click", () => {
     if (timer !== null) return stop();
     const { maps } = lineOf(facts, now());
     if (place() === maps.length - 1) showMap(state, maps[0]);

@@ -15,7 +15,7 @@ function connectCommand(data, state) {
     text.title = command;
     rest();
   });
-  button.addEventListener("click", async () => {
+  on(button, "click", async () => {
     const done = await copied(text);
     clearTimeout(timer);
     button.textContent = done ? "Copied" : "Press Ctrl+C";

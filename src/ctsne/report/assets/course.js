@@ -10,9 +10,9 @@ function connectCourse(data, state) {
     const line = lineOf(facts, map);
     const { places, names, about } = placesOf(facts, line);
     const values = drawn.flatMap(({ key }) => line.maps.map((each) => facts.maps[each].measures[key])).filter((value) => value !== undefined);
-    const [low, high] = [Math.min(...places), Math.max(...places)];
+    const [low, high] = [min(...places), max(...places)];
     const pad = 0.04 * (high - low) || 0.5;
-    const y = [Math.min(0, ...values), Math.max(0.1, ...values) * 1.05];
+    const y = [min(0, ...values), max(0.1, ...values) * 1.05];
     const x = [low - pad, high + pad];
     const ticks = spread(places, ((x[1] - x[0]) * 70) / width).map((place) => [places[place], names[place]]);
     const { toX, toY } = drawAxes(chart, { x, y, width, height, xTicks: ticks, yTicks: plainTicks(...y, 5), xLabel: about, yLabel: "" });
@@ -56,11 +56,11 @@ function placesOf(facts, line) {
 function spread(places, room) {
   const chosen = [];
   places.forEach((place, index) => {
-    if (chosen.length === 0 || Math.abs(place - places[chosen.at(-1)]) >= room) chosen.push(index);
+    if (chosen.length === 0 || abs(place - places[chosen.at(-1)]) >= room) chosen.push(index);
   });
   const last = places.length - 1;
   if (chosen.at(-1) !== last) {
-    if (chosen.length > 1 && Math.abs(places[last] - places[chosen.at(-1)]) < room) chosen.pop();
+    if (chosen.length > 1 && abs(places[last] - places[chosen.at(-1)]) < room) chosen.pop();
     chosen.push(last);
   }
   return chosen;

@@ -1,5 +1,7 @@
 // The content of the file: facts as JSON, and packed arrays that are unpacked when first used.
 
+const { abs, ceil, floor, hypot, max, min, round, sqrt } = Math;
+
 function readData() {
   const text = (id) => document.getElementById(`ctsne-${id}`).textContent;
   const facts = JSON.parse(text("facts"));
@@ -82,9 +84,9 @@ function readData() {
 // Numbers in a readable form.
 
 function number(value, digits = 3) {
-  return Math.abs(value) >= 1e6 || (value !== 0 && Math.abs(value) < 1e-3)
+  return abs(value) >= 1e6 || (value !== 0 && abs(value) < 1e-3)
     ? value.toExponential(digits - 1)
-    : String(Number(value.toPrecision(Math.max(digits, Math.ceil(Math.log10(Math.abs(value) + 1))))));
+    : String(Number(value.toPrecision(max(digits, ceil(Math.log10(abs(value) + 1))))));
 }
 
 function count(value) {
@@ -122,4 +124,8 @@ function shape(name, attributes = {}, text = "") {
 
 function byId(id) {
   return document.getElementById(id);
+}
+
+function on(target, kind, run, how) {
+  target.addEventListener(kind, run, how);
 }

@@ -32,8 +32,8 @@ function effectSize(inside, all) {
   if (n < 2 || m < 2) return null;
   const within = moments.reduce((sum, [points, first, second]) => sum + second - (first * first) / points, 0);
   const apart = moments[0][1] / n - moments[1][1] / m;
-  const spread = Math.sqrt(within / (n + m - 2));
-  return { difference: apart === 0 ? 0 : Math.sign(apart) * Math.min(99, Math.abs(apart) / (spread || 1e-9)), auc: wins / (n * m) };
+  const spread = sqrt(within / (n + m - 2));
+  return { difference: apart === 0 ? 0 : Math.sign(apart) * min(99, abs(apart) / (spread || 1e-9)), auc: wins / (n * m) };
 }
 
 function comparedColumns({ columns }) {
@@ -84,7 +84,7 @@ function connectDistinguishing(data, state) {
         setTimeout(go);
         return;
       }
-      ranked.sort((a, b) => Math.abs(b.difference) - Math.abs(a.difference));
+      ranked.sort((a, b) => abs(b.difference) - abs(a.difference));
       drawRanked(facts, state, list, ranked);
       if (ranked.length === 0) about.textContent = "Select at least two points, and leave two others.";
       describe(ranked);
@@ -102,23 +102,23 @@ function connectDistinguishing(data, state) {
 }
 
 function signed(value) {
-  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+  return `${value < 0 ? "−" : "+"}${abs(value).toFixed(2)}`;
 }
 
 function drawRanked(facts, state, list, ranked) {
-  const largest = Math.abs(ranked[0]?.difference ?? 0) || 1;
+  const largest = abs(ranked[0]?.difference ?? 0) || 1;
   const nameOf = longNames(ranked.map(({ column }) => facts.columns[column].name));
   list.scrollTop = 0;
   list.replaceChildren(...ranked.slice(0, MOST_APART).map(({ column, difference, auc }) => {
     const { name } = facts.columns[column];
     const words = `${name}: difference ${signed(difference)}, AUC ${auc.toFixed(2)}`;
-    const button = element("button", "", { type: "button", title: words, "aria-label": words, "aria-pressed": "false", "data-column": column });
+    const button = element("button", "", { title: words, "aria-label": words, "aria-pressed": "false", "data-column": column });
     const bar = element("span", "", { class: difference < 0 ? "bar lower" : "bar" });
-    bar.style.width = `${Math.round((60 * Math.abs(difference)) / largest)}px`;
+    bar.style.width = `${round((60 * abs(difference)) / largest)}px`;
     const track = element("span", "", { class: "track" });
     track.append(bar);
     button.append(nameOf(name), track, element("span", signed(difference), { class: "count" }));
-    button.addEventListener("click", () => showColumn(state, column, state.values.focus));
+    on(button, "click", () => showColumn(state, column, state.values.focus));
     const item = element("li");
     item.append(button);
     return item;
@@ -130,20 +130,20 @@ function drawRanked(facts, state, list, ranked) {
 function drawSides(chart, { low, high, top, cut }, inside, all, width, height) {
   const last = all.findLastIndex((points) => points > 0);
   const first = all.findIndex((points) => points > 0);
-  const bars = Math.min(40, last - first + 1);
+  const bars = min(40, last - first + 1);
   const sides = [new Float64Array(bars), new Float64Array(bars)];
   for (let step = first; step <= last; step++) {
-    const bar = Math.floor(((step - first) * bars) / (last - first + 1));
+    const bar = floor(((step - first) * bars) / (last - first + 1));
     sides[0][bar] += inside[step];
     sides[1][bar] += all[step] - inside[step];
   }
   const middle = (height - 14) / 2;
   const across = width / bars;
   sides.forEach((counts, side) => {
-    const most = Math.max(...counts) || 1;
+    const most = max(...counts) || 1;
     counts.forEach((points, bar) => {
       const tall = (points / most) * (middle - 2);
-      chart.append(shape("rect", { x: bar * across, y: side === 0 ? middle - tall : middle, width: Math.max(1, across - 0.5), height: tall, class: side === 0 ? "inside" : "others" }));
+      chart.append(shape("rect", { x: bar * across, y: side === 0 ? middle - tall : middle, width: max(1, across - 0.5), height: tall, class: side === 0 ? "inside" : "others" }));
     });
   });
   const at = (step) => number(low + ((high - low) * step) / (top === 255 ? 254 : 255));

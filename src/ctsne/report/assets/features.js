@@ -34,7 +34,7 @@ function connectFeatures(data, state) {
     list.replaceChildren(...found.map((key, place) => {
       const item = element("li", "", { role: "option", id: `feature-${place}`, "aria-label": nameOf(key) });
       item.append(shorten(nameOf(key)));
-      item.addEventListener("pointerdown", (event) => {
+      on(item, "pointerdown", (event) => {
         event.preventDefault(); // the focus stays where it is
         choose(place);
       });
@@ -46,11 +46,11 @@ function connectFeatures(data, state) {
     input.setAttribute("aria-expanded", "true");
     mark(0);
   };
-  input.addEventListener("input", open);
-  input.addEventListener("focus", open);
-  input.addEventListener("click", open);
-  input.addEventListener("blur", close);
-  input.addEventListener("keydown", (event) => {
+  on(input, "input", open);
+  on(input, "focus", open);
+  on(input, "click", open);
+  on(input, "blur", close);
+  on(input, "keydown", (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (list.hidden) open();
       else if (found.length > 0) mark((active + (event.key === "ArrowDown" ? 1 : found.length - 1)) % found.length);

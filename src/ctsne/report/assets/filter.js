@@ -16,7 +16,7 @@ function connectFilter(data, state) {
     byId("filter-count").textContent = `${count(number)} of ${counted(data.n, "point")} shown`;
     say(byId("filter-count").textContent);
   });
-  byId("show-all").addEventListener("click", () => {
+  on(byId("show-all"), "click", () => {
     state.set({ hidden: new Map() });
     say("All points are shown.");
   });

@@ -16,14 +16,14 @@ function connectFind(data, state) {
       say(`${data.nameOf(point)}: ${labels}. ${found.words(place)}`);
     } else if (find.value.trim() !== "") say(found.words(place));
   };
-  find.addEventListener("input", () => {
+  on(find, "input", () => {
     names ??= pointNames(data);
     found = lookUp(data, names, find.value.trim());
     place = 0;
     if (find.value.trim() === "") state.set({ pinned: null, point: null });
     else show();
   });
-  find.addEventListener("keydown", (event) => {
+  on(find, "keydown", (event) => {
     if (event.key !== "Enter" || found.points.length < 2) return;
     place = (place + (event.shiftKey ? found.points.length - 1 : 1)) % found.points.length;
     show();

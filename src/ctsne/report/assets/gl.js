@@ -122,7 +122,7 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
       attribute(CODE, points.codes, { 1: gl.UNSIGNED_BYTE, 2: gl.UNSIGNED_SHORT, 4: gl.UNSIGNED_INT }[points.codes.BYTES_PER_ELEMENT]);
     },
     table() {
-      const rows = Math.ceil(points.table.length / 256);
+      const rows = ceil(points.table.length / 256);
       const bytes = new Uint8Array(4 * 256 * rows);
       points.table.forEach((color, code) => bytes.set(color, 4 * code));
       gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, rows, 0, gl.RGBA, gl.UNSIGNED_BYTE, bytes);
@@ -134,11 +134,11 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
       attribute(GROUP, points.group, gl.UNSIGNED_BYTE);
     },
   };
-  canvas.addEventListener("webglcontextlost", (event) => {
+  on(canvas, "webglcontextlost", (event) => {
     event.preventDefault(); // asks for it back
     onLost();
   });
-  canvas.addEventListener("webglcontextrestored", () => {
+  on(canvas, "webglcontextrestored", () => {
     if (build()) onReturn();
   });
   if (!build()) return null;
@@ -164,7 +164,7 @@ function makeCard(points, { onLost, onReturn, insist = false }) {
         if (color !== null) gl.uniform3f(uniform.faded, ...color.map((part) => part / 255));
         gl.uniform1f(uniform.size, diameter);
         gl.uniform1f(uniform.alpha, alpha);
-        gl.drawArrays(gl.POINTS, 0, Math.ceil(points.n / step));
+        gl.drawArrays(gl.POINTS, 0, ceil(points.n / step));
       }
     },
   };

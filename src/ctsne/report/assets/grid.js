@@ -7,8 +7,8 @@ const PER_CELL = 4;
 
 function makeGrid({ x, y }, group) {
   const n = x.length;
-  const across = Math.max(1, Math.min(1024, Math.round(Math.sqrt(n / PER_CELL))));
-  const along = (value) => Math.min(across - 1, Math.max(0, Math.floor(value * across)));
+  const across = max(1, min(1024, round(sqrt(n / PER_CELL))));
+  const along = (value) => min(across - 1, max(0, floor(value * across)));
   const starts = new Uint32Array(across * across + 1);
   const cells = new Uint32Array(n);
   for (let i = 0; i < n; i++) {
@@ -42,8 +42,8 @@ function makeGrid({ x, y }, group) {
     },
     // The points inside a closed line that are meant, in ascending order.
     inside(line, isMeant) {
-      const low = [0, 1].map((axis) => line.reduce((least, place) => Math.min(least, place[axis]), Infinity));
-      const high = [0, 1].map((axis) => line.reduce((most, place) => Math.max(most, place[axis]), -Infinity));
+      const low = [0, 1].map((axis) => line.reduce((least, place) => min(least, place[axis]), Infinity));
+      const high = [0, 1].map((axis) => line.reduce((most, place) => max(most, place[axis]), -Infinity));
       const isInside = insideTest(line, low[1], high[1]);
       const isFound = new Uint8Array(n);
       let number = 0;
@@ -65,12 +65,12 @@ const BANDS = 256;
 // compared with the edges that pass its band of heights.
 
 function insideTest(line, low, high) {
-  const band = (y) => Math.min(BANDS - 1, Math.max(0, Math.floor(((y - low) / (high - low || 1)) * BANDS)));
+  const band = (y) => min(BANDS - 1, max(0, floor(((y - low) / (high - low || 1)) * BANDS)));
   const edges = Array.from({ length: BANDS }, () => []);
   line.forEach(([x1, y1], place) => {
     const [x2, y2] = line[(place + 1) % line.length];
     if (y1 === y2) return;
-    for (let at = band(Math.min(y1, y2)); at <= band(Math.max(y1, y2)); at++) edges[at].push(x1, y1, x2, y2);
+    for (let at = band(min(y1, y2)); at <= band(max(y1, y2)); at++) edges[at].push(x1, y1, x2, y2);
   });
   const packed = edges.map((each) => Float64Array.from(each));
   return (x, y) => {

@@ -55,26 +55,26 @@ function connectKept(data, state) {
     const swatch = element("span", "", { class: "swatch" });
     swatch.style.background = isDark() ? onDark(each.color) : each.color;
     const name = element("input", "", { type: "text", value: each.name, maxlength: LONGEST_NAME, "aria-label": "Name of the selection", title: each.name, dir: "auto" });
-    name.addEventListener("change", () => change(kept.map((other) => (other === each ? { ...each, name: freeName(kept.filter((one) => one !== each), name.value) } : other))));
-    const show = element("button", count(each.points.length), { type: "button", class: "small", title: "Select these points", "aria-label": `${count(each.points.length)} points: select ${each.name}` });
-    show.addEventListener("click", () => state.set({ selected: each.points, pressed: NOTHING_PRESSED }));
-    const remove = element("button", "×", { type: "button", class: "small", title: "Forget it", "aria-label": `Forget ${each.name}` });
-    remove.addEventListener("click", () => change(kept.filter((other) => other !== each)));
+    on(name, "change", () => change(kept.map((other) => (other === each ? { ...each, name: freeName(kept.filter((one) => one !== each), name.value) } : other))));
+    const show = element("button", count(each.points.length), { class: "small", title: "Select these points", "aria-label": `${count(each.points.length)} points: select ${each.name}` });
+    on(show, "click", () => state.set({ selected: each.points, pressed: NOTHING_PRESSED }));
+    const remove = element("button", "×", { class: "small", title: "Forget it", "aria-label": `Forget ${each.name}` });
+    on(remove, "click", () => change(kept.filter((other) => other !== each)));
     item.append(swatch, name, show, remove);
     return item;
   };
-  byId("keep").addEventListener("click", () => {
+  on(byId("keep"), "click", () => {
     const { kept, selected, pressed } = state.values;
     const labels = [...pressed.codes].map((code) => data.facts.columns[pressed.column]?.labels?.[code - 1] ?? "missing");
     change(withKept(kept, labels.join(", ") || `selection ${kept.length + 1}`, Uint32Array.from(selected)));
     state.set({ facet: "kept" });
     list.lastElementChild.querySelector("input").select();
   });
-  byId("kept-colour").addEventListener("click", () => {
+  on(byId("kept-colour"), "click", () => {
     state.set({ selected: [], pressed: NOTHING_PRESSED }); // which would leave all others grey
     showColumn(state, place, state.values.focus);
   });
-  byId("kept-save").addEventListener("click", () => saveSelection(data, state, state.values.kept));
+  on(byId("kept-save"), "click", () => saveSelection(data, state, state.values.kept));
   state.watch(["kept", "look"], (values) => {
     const { kept } = values;
     list.replaceChildren(...kept.map((each) => itemOf(each, values)));

@@ -116,12 +116,12 @@ function labelRow(data, state, colouring, { code, text, points }, table, name) {
   swatch.className = "swatch";
   swatch.dataset.code = code;
   paintSwatch(swatch, colouring, table);
-  swatch.addEventListener("input", () => {
+  on(swatch, "input", () => {
     const { colours } = state.values;
     chooseColours(data, state, { ...colours, [colouring.name]: { ...ownValue(colours, colouring.name), [text]: swatch.value } });
   });
   const button = element("button", "", {
-    type: "button", class: "label", "aria-pressed": "false", "aria-keyshortcuts": "H O C", "data-code": code, "data-column": column,
+    class: "label", "aria-pressed": "false", "aria-keyshortcuts": "H O C", "data-code": code, "data-column": column,
   });
   button.append(name, element("span", count(points), { class: "count" }));
   const acts = {
@@ -129,18 +129,18 @@ function labelRow(data, state, colouring, { code, text, points }, table, name) {
     h: () => toggleLabel(state, column, code),
     c: canPaint ? () => swatch.click() : null,
   };
-  button.addEventListener("click", (event) => {
+  on(button, "click", (event) => {
     if (event.shiftKey && isLabel) acts.o();
     else if (event.altKey) acts.h();
     else press(data, state, colouring, code);
   });
-  button.addEventListener("keydown", (event) => {
+  on(button, "keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     acts[event.key.toLowerCase()]?.();
   });
   const act = (name, key, title) => {
     const made = element("input", "", { type: "button", class: name, value: name, title, tabindex: -1, "aria-label": `${name} ${text}` });
-    made.addEventListener("click", acts[key]);
+    on(made, "click", acts[key]);
     return made;
   };
   const side = element("span", "", { class: "acts" });

@@ -17,9 +17,9 @@ function connectLook(state) {
   }
   // The left end of both sliders is automatic.
   for (const key of ["size", "opacity"]) {
-    byId(key).addEventListener("input", () => set({ [key]: Number(byId(key).value) || null }));
+    on(byId(key), "input", () => set({ [key]: Number(byId(key).value) || null }));
   }
-  for (const key of Object.keys(LOOKS)) byId(key).addEventListener("change", () => set({ [key]: byId(key).value }));
+  for (const key of Object.keys(LOOKS)) on(byId(key), "change", () => set({ [key]: byId(key).value }));
   const dress = () => {
     const { theme } = state.values.look;
     document.documentElement.dataset.theme = theme === "auto" ? (system.matches ? "dark" : "light") : theme;
@@ -33,7 +33,7 @@ function connectLook(state) {
     }
     for (const key of Object.keys(LOOKS)) byId(key).value = look[key];
   });
-  system.addEventListener("change", () => set({}));
+  on(system, "change", () => set({}));
 }
 
 function isDark() {

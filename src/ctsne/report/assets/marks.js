@@ -1,4 +1,4 @@
-// Lines, rings and titles above the points, as a list that the screen and saved pictures draw.
+// Lines, rings, boxes and texts, as lists that the screen and saved pictures draw.
 
 const RING = { radius: 8, halo: 5, line: 2.5 };
 
@@ -21,35 +21,36 @@ function frameMarks(frame) {
   })))];
 }
 
-function drawMark(context, { text, at, anchor, weight, line, ring, radius, box, color, width = 1, dash = [] }) {
+function drawMark(context, { text, at, anchor = "start", weight = 400, size = FONT.text, line, ring, radius, box, color, width = 1, dash = [], isFull = false }) {
+  context.fillStyle = context.strokeStyle = color;
   if (text !== undefined) {
-    context.fillStyle = color;
-    context.font = `${weight} ${FONT.text}px ${FONT.family}`;
+    context.font = `${weight} ${size}px ${FONT.family}`;
     context.textAlign = anchor;
     context.textBaseline = "alphabetic";
     context.fillText(text, ...at);
     return;
   }
-  context.strokeStyle = color;
   context.lineWidth = width;
   context.setLineDash(dash);
   context.beginPath();
   if (line !== undefined) line.forEach((place) => context.lineTo(...place));
   else if (ring !== undefined) context.arc(...ring, radius, 0, 2 * Math.PI);
   else context.rect(...box);
-  context.stroke();
+  if (isFull) context.fill();
+  else context.stroke();
   context.setLineDash([]);
 }
 
-function svgMark({ text, at, anchor, weight, line, ring, radius, box, color, width = 1, dash = [] }) {
+function svgMark({ text, at, anchor = "start", weight = 400, size = FONT.text, line, ring, radius, box, color, width = 1, dash = [], isFull = false }) {
   const given = (names, values) => names.map((name, place) => `${name}="${values[place].toFixed(2)}"`).join(" ");
   if (text !== undefined) {
-    return `<text ${given(["x", "y"], at)} fill="${color}" font-family="${FONT.family}" font-size="${FONT.text}" font-weight="${weight}" text-anchor="${anchor}">${escaped(text)}</text>`;
+    return `<text ${given(["x", "y"], at)} fill="${color}" font-family="${FONT.family}" font-size="${size}" font-weight="${weight}" text-anchor="${anchor}">${escaped(text)}</text>`;
   }
-  const stroke = `fill="none" stroke="${color}" stroke-width="${width}"${dash.length > 0 ? ` stroke-dasharray="${dash.join(" ")}"` : ""}/>`;
-  if (line !== undefined) return `<line ${given(["x1", "y1", "x2", "y2"], line.flat())} ${stroke}`;
-  if (ring !== undefined) return `<circle ${given(["cx", "cy"], ring)} r="${radius}" ${stroke}`;
-  return `<rect ${given(["x", "y", "width", "height"], box)} ${stroke}`;
+  const dashes = dash.length > 0 ? ` stroke-dasharray="${dash.join(" ")}"` : "";
+  const ink = isFull ? `fill="${color}"/>` : `fill="none" stroke="${color}" stroke-width="${width}"${dashes}/>`;
+  if (line !== undefined) return `<line ${given(["x1", "y1", "x2", "y2"], line.flat())} ${ink}`;
+  if (ring !== undefined) return `<circle ${given(["cx", "cy"], ring)} r="${radius}" ${ink}`;
+  return `<rect ${given(["x", "y", "width", "height"], box)} ${ink}`;
 }
 
 function inFrame(context, { left, top, width, height }, draw) {

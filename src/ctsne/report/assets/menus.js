@@ -3,17 +3,17 @@
 function connectSheets() {
   const menus = [...document.querySelectorAll("details.menu")];
   for (const menu of menus) {
-    menu.addEventListener("toggle", () => {
+    on(menu, "toggle", () => {
       if (!menu.open || document.body.classList.contains("printing")) return;
       for (const other of menus) if (other !== menu) other.open = false;
     });
     // Before it opens: towards the side with more room.
-    menu.querySelector("summary").addEventListener("click", () => {
+    on(menu.querySelector("summary"), "click", () => {
       const { left, right } = menu.getBoundingClientRect();
       menu.querySelector(".sheet").classList.toggle("to-left", left + right > document.documentElement.clientWidth);
     });
   }
-  document.addEventListener("pointerdown", ({ target }) => {
+  on(document, "pointerdown", ({ target }) => {
     for (const menu of menus) if (!menu.contains(target)) menu.open = false;
   });
 }

@@ -16,7 +16,7 @@ function nameAnchors({ to: { x, y }, group }, { codes, texts }, { view, width, h
   const { scale, left, top } = camera(view, width, height);
   const [start, bottom] = [-left / scale, (top - height) / scale];
   const [wide, high] = [width / scale, height / scale];
-  const across = Math.max(8, Math.min(96, Math.floor(Math.sqrt(4e6 / texts.length))));
+  const across = max(8, min(96, floor(sqrt(4e6 / texts.length))));
   const area = across * across;
   const counts = new Uint32Array(area * texts.length);
   const all = new Uint32Array(area);
@@ -26,8 +26,8 @@ function nameAnchors({ to: { x, y }, group }, { codes, texts }, { view, width, h
     if (codes[i] === 0 || group[i] === 0) continue;
     labelled++;
     totals[codes[i] - 1]++;
-    const column = Math.floor(((x[i] - start) / wide) * across);
-    const row = Math.floor(((y[i] - bottom) / high) * across);
+    const column = floor(((x[i] - start) / wide) * across);
+    const row = floor(((y[i] - bottom) / high) * across);
     if (column < 0 || row < 0 || column >= across || row >= across) continue;
     counts[(codes[i] - 1) * area + row * across + column]++;
     all[row * across + column]++;
@@ -66,8 +66,8 @@ function countsWithin(counts, across) {
       sums[(row + 1) * wide + column + 1] = sums[row * wide + column + 1] + sum;
     }
   }
-  const low = (place, reach) => Math.max(0, place - reach);
-  const high = (place, reach) => Math.min(across, place + reach + 1);
+  const low = (place, reach) => max(0, place - reach);
+  const high = (place, reach) => min(across, place + reach + 1);
   return (column, row, reachX, reachY = reachX) => {
     const [above, below] = [wide * high(row, reachY), wide * low(row, reachY)];
     const [right, left] = [high(column, reachX), low(column, reachX)];
@@ -80,7 +80,7 @@ function countsWithin(counts, across) {
 // chance, but not in larger ones than a name can stand for.
 
 function namePlaces(counts, within, across, count) {
-  const reach = Math.max(1, Math.round(Math.min(across / 16, (across * Math.sqrt(12 / count) - 1) / 2)));
+  const reach = max(1, round(min(across / 16, (across * sqrt(12 / count) - 1) / 2)));
   const middle = (of) => {
     let [place, below] = [0, 0];
     while (below + of(place) < count / 2) below += of(place++);
@@ -91,19 +91,19 @@ function namePlaces(counts, within, across, count) {
   let best = { value: 0, column: 0, row: 0 };
   for (let cell = 0; cell < counts.length; cell++) {
     if (counts[cell] === 0) continue;
-    const [column, row] = [cell % across, Math.floor(cell / across)];
+    const [column, row] = [cell % across, floor(cell / across)];
     const value = within(column, row, reach);
     if (value > best.value) best = { value, column, row };
   }
   let [sumX, sumY] = [0, 0];
-  for (let row = Math.max(0, best.row - reach); row <= Math.min(across - 1, best.row + reach); row++) {
-    for (let column = Math.max(0, best.column - reach); column <= Math.min(across - 1, best.column + reach); column++) {
+  for (let row = max(0, best.row - reach); row <= min(across - 1, best.row + reach); row++) {
+    for (let column = max(0, best.column - reach); column <= min(across - 1, best.column + reach); column++) {
       sumX += (column + 0.5) * counts[row * across + column];
       sumY += (row + 0.5) * counts[row * across + column];
     }
   }
   const densest = { x: sumX / best.value, y: sumY / best.value };
-  const isMiddleFull = within(Math.floor(x), Math.floor(y), reach) >= best.value / 2;
+  const isMiddleFull = within(floor(x), floor(y), reach) >= best.value / 2;
   return isMiddleFull ? [{ x, y }, densest] : [densest];
 }
 
@@ -111,31 +111,31 @@ function namePlaces(counts, within, across, count) {
 // points has no place for its name. Compared in the square with a quarter of its points.
 
 function isAtHome(within, allWithin, { x, y }, across, count, share) {
-  const [column, row] = [Math.floor(x), Math.floor(y)];
+  const [column, row] = [floor(x), floor(y)];
   let reach = 0;
   while (reach < across && within(column, row, reach) < count / 4) reach++;
   const [own, all] = [within(column, row, reach), allWithin(column, row, reach)];
   const expected = share * all;
   const isMuch = own - expected >= 0.3 * (all - expected);
-  return isMuch || (own >= 2.5 * expected && own - expected >= 5 * Math.sqrt(expected)); // and not by chance
+  return isMuch || (own >= 2.5 * expected && own - expected >= 5 * sqrt(expected)); // and not by chance
 }
 
 // The box around the cells with points that hang together at a place, and whether few others are
 // in these cells.
 
 function clusterAt(counts, all, { x, y }, across) {
-  const box = { left: Math.floor(x), right: Math.floor(x), low: Math.floor(y), high: Math.floor(y) };
+  const box = { left: floor(x), right: floor(x), low: floor(y), high: floor(y) };
   const isMet = new Uint8Array(counts.length);
   const open = [[box.left, box.low]];
   let [own, others] = [0, 0];
   while (open.length > 0) {
     const [column, row] = open.pop();
-    box.left = Math.min(box.left, column);
-    box.right = Math.max(box.right, column);
-    box.low = Math.min(box.low, row);
-    box.high = Math.max(box.high, row);
-    for (let j = Math.max(0, row - CELL_GAP); j <= Math.min(across - 1, row + CELL_GAP); j++) {
-      for (let i = Math.max(0, column - CELL_GAP); i <= Math.min(across - 1, column + CELL_GAP); i++) {
+    box.left = min(box.left, column);
+    box.right = max(box.right, column);
+    box.low = min(box.low, row);
+    box.high = max(box.high, row);
+    for (let j = max(0, row - CELL_GAP); j <= min(across - 1, row + CELL_GAP); j++) {
+      for (let i = max(0, column - CELL_GAP); i <= min(across - 1, column + CELL_GAP); i++) {
         if (counts[j * across + i] === 0 || isMet[j * across + i] === 1) continue;
         isMet[j * across + i] = 1;
         own += counts[j * across + i];
@@ -148,7 +148,7 @@ function clusterAt(counts, all, { x, y }, across) {
 }
 
 function nameFont(host, side, number) {
-  const size = Math.round(Math.min(number > 30 ? 12 : 14, Math.max(10, side / 42)));
+  const size = round(min(number > 30 ? 12 : 14, max(10, side / 42)));
   return { size, css: `600 ${size}px ${getComputedStyle(host).fontFamily}` };
 }
 
@@ -156,10 +156,10 @@ function nameFont(host, side, number) {
 // and off clusters that it would cover if there is room elsewhere.
 
 function placeNames(context, anchors, { view, width, height }, host) {
-  const font = nameFont(host, Math.min(width, height), anchors.length);
+  const font = nameFont(host, min(width, height), anchors.length);
   context.font = font.css;
   const measured = (text) => context.measureText(text).width;
-  const shorts = shortened(anchors.map(({ text }) => text), Math.max(70, 0.32 * width), measured);
+  const shorts = shortened(anchors.map(({ text }) => text), max(70, 0.32 * width), measured);
   const { scale, left, top } = camera(view, width, height);
   const boxes = anchors.map((anchor, place) => {
     const box = { width: measured(shorts[place]) + 6, height: 1.2 * font.size };
@@ -171,16 +171,16 @@ function placeNames(context, anchors, { view, width, height }, host) {
   });
   // Boxes may touch, also after rounding.
   const hit = (a) => (b) =>
-    Math.abs(a.x - b.x) < (a.width + b.width) / 2 - 1e-6 && Math.abs(a.y - b.y) < (a.height + b.height) / 2 - 1e-6;
+    abs(a.x - b.x) < (a.width + b.width) / 2 - 1e-6 && abs(a.y - b.y) < (a.height + b.height) / 2 - 1e-6;
   // Cells are larger than what they hold.
   const smallClusters = boxes.filter(({ isSmall }) => isSmall).map(({ cluster }) => ({
-    ...cluster, width: Math.max(2, cluster.width - 5), height: Math.max(2, cluster.height - 5),
+    ...cluster, width: max(2, cluster.width - 5), height: max(2, cluster.height - 5),
   }));
   const placed = [];
   anchors.forEach((anchor, place) => {
     const { box, cluster, isSmall } = boxes[place];
     const [x, y] = [left + anchor.x * scale, top - anchor.y * scale];
-    const limited = (value, half, most) => Math.min(most - half - 2, Math.max(half + 2, value));
+    const limited = (value, half, most) => min(most - half - 2, max(half + 2, value));
     const moved = (toX, toY) => ({
       ...box, x: limited(toX, box.width / 2, width), y: limited(toY, box.height / 2, height),
     });
@@ -198,7 +198,7 @@ function placeNames(context, anchors, { view, width, height }, host) {
     const free = tries.filter((each) => !placed.some(hit(each)));
     if (free.length === 0) return;
     const covered = free.map((each) => smallClusters.filter(hit(each)).length);
-    const found = free[covered.indexOf(Math.min(...covered))];
+    const found = free[covered.indexOf(min(...covered))];
     placed.push({ ...found, anchor, text: shorts[place], font, shift: [found.x - x, found.y - y] });
   });
   return placed;

@@ -29,8 +29,8 @@ function connectColours(data, state) {
       // Not JSON.
     }
   });
-  byId("reset-colours").addEventListener("click", () => chooseColours(data, state, {}));
-  byId("save-colours").addEventListener("click", () => saveFile("colours.json", new Blob([json(null, 2), "\n"], { type: "application/json" })));
+  on(byId("reset-colours"), "click", () => chooseColours(data, state, {}));
+  on(byId("save-colours"), "click", () => saveFile("colours.json", new Blob([json(null, 2), "\n"], { type: "application/json" })));
   state.watch(["colours"], ({ colours }) => {
     columns.forEach(({ name, labels, colors }, place) => labels.forEach((label, at) => {
       colors[at] = ownValue(ownValue(colours, name), label) ?? originals[place][at];

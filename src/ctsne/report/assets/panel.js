@@ -87,8 +87,8 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
       return;
     }
     if (begun !== null) {
-      begun = Math.min(begun, now); // a frame may carry a time before that of the call
-      const t = Math.min(1, (now - begun) / MOVE_MS);
+      begun = min(begun, now); // a frame may carry a time before that of the call
+      const t = min(1, (now - begun) / MOVE_MS);
       seen.share = t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2;
       if (t === 1) begun = null;
       dirty = true;
@@ -99,20 +99,20 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     if (dirty) {
       dirty = false;
       // Every so-many-th point is a fair sample, whatever their order.
-      const step = isMoving ? Math.max(1, Math.min(MOST_STEP, Math.round(n / sample) || 1)) : 1;
-      drawn = Math.ceil(n / step);
+      const step = isMoving ? max(1, min(MOST_STEP, round(n / sample) || 1)) : 1;
+      drawn = ceil(n / step);
       const start = performance.now();
       if (seen.tiles === null) renderer.draw(frameOf(seen, window.devicePixelRatio, step));
       else drawTiles(sheet, renderer, seen, window.devicePixelRatio, step);
       spent = performance.now() - start;
-      if (!isMeasured && renderer === plain) adapt(FAST_MS / Math.max(0.1, DRAWS * spent));
+      if (!isMeasured && renderer === plain) adapt(FAST_MS / max(0.1, DRAWS * spent));
       isMeasured = true;
     }
     drawAbove();
     if (isMoving) redraw(false); // also tells how long this frame took
   };
   const adapt = (factor) => {
-    sample = Math.min(n, Math.max(Math.min(n, LEAST_MOVING), Math.round(sample * factor)));
+    sample = min(n, max(min(n, LEAST_MOVING), round(sample * factor)));
   };
   // Adapts the sample to the time that a moving frame took. A card works on after the call that
   // draws, so only the time until the next frame tells.
@@ -122,12 +122,12 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     frames.push(passed);
     if (frames.length > KEPT_FRAMES) frames.shift();
     const cost = renderer === card ? passed : DRAWS * spent;
-    if (cost > SLOW_MS) adapt(Math.max(0.6, SLOW_MS / cost));
-    else if (cost < FAST_MS) adapt(Math.min(1.3, FAST_MS / cost));
+    if (cost > SLOW_MS) adapt(max(0.6, SLOW_MS / cost));
+    else if (cost < FAST_MS) adapt(min(1.3, FAST_MS / cost));
   };
   const drawAbove = () => {
     const ratio = window.devicePixelRatio;
-    const [width, height] = [Math.round(seen.width * ratio), Math.round(seen.height * ratio)];
+    const [width, height] = [round(seen.width * ratio), round(seen.height * ratio)];
     if (overlay.width !== width) overlay.width = width;
     if (overlay.height !== height) overlay.height = height;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -213,7 +213,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     select: (line, mode) => onSelect(index().inside(line, isMeant), mode),
   });
   new ResizeObserver(fit).observe(host);
-  window.addEventListener("resize", fit); // also when the zoom of the browser changes
+  on(window, "resize", fit); // also when the zoom of the browser changes
   fit();
 
   return {
@@ -298,22 +298,22 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
 // A place in the map lies at left + x * scale, top - y * scale.
 
 function camera({ x, y, side }, width, height) {
-  const scale = Math.min(width, height) / side;
+  const scale = min(width, height) / side;
   return { scale, left: width / 2 - x * scale, top: height / 2 + y * scale };
 }
 
 // What a renderer draws, in pixels of the screen.
 
 function frameOf({ points, width, height, view, share, look, number, raised }, ratio, step) {
-  const side = Math.min(width, height);
+  const side = min(width, height);
   const size = look.size ?? automaticSize(number, side, view);
   // A few points among many need larger discs to be found.
-  const raisedSize = look.size ?? Math.min(2 * size, Math.max(size, automaticSize(raised, side, view)));
+  const raisedSize = look.size ?? min(2 * size, max(size, automaticSize(raised, side, view)));
   const alpha = look.opacity ?? automaticOpacity(number, size, side, view);
   const own = { only: 0, diameter: size * ratio, alpha, color: null };
   const faded = { only: 0, diameter: size * ratio, alpha: 0.6 * alpha, color: fadedColor(look) };
   return {
-    width: Math.round(width * ratio), height: Math.round(height * ratio), view, share, step,
+    width: round(width * ratio), height: round(height * ratio), view, share, step,
     layers: [{ ...(points.mask === null ? own : faded), part: LOWER }, { ...own, part: UPPER, diameter: (points.mask === null ? size : raisedSize) * ratio }],
   };
 }
@@ -332,15 +332,15 @@ function drawnTest({ mask, codes, group }, part, only) {
 // The diameter of points in CSS pixels: smaller the more there are, and growing slowly with zoom.
 
 function automaticSize(n, side, view) {
-  const whole = Math.min(7, Math.max(1.4, 0.05 * side * Math.max(1, n) ** -0.225));
-  return Math.min(9, whole * Math.max(1, WHOLE.side / view.side) ** 0.4);
+  const whole = min(7, max(1.4, 0.05 * side * max(1, n) ** -0.225));
+  return min(9, whole * max(1, WHOLE.side / view.side) ** 0.4);
 }
 
 // Less the more points lie on each other, but never so little that single points are lost.
 
 function automaticOpacity(n, size, side, view) {
   const layers = (n * (size * view.side) ** 2) / (0.35 * side ** 2);
-  return Math.min(0.9, Math.max(0.55, 0.9 - 0.12 * Math.log2(Math.max(1, layers))));
+  return min(0.9, max(0.55, 0.9 - 0.12 * Math.log2(max(1, layers))));
 }
 
 // Positions of an animation that is interrupted.

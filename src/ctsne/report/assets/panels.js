@@ -9,7 +9,8 @@ function connectPanels(data, state, colouring) {
     onHover(point, event) {
       const wanted = point ?? state.values.pinned;
       if (wanted !== state.values.point) state.set({ point: wanted });
-      showTip(data, point, event, state.values.panels[place].map);
+      const { panels: shown } = state.values;
+      showTip(data, point, event, shown[place].map, shown);
     },
     onTap: (point) => state.set({ pinned: point, point }),
     onSelect: (points, mode) => select(data, state, points, mode),
@@ -77,8 +78,8 @@ function connectFocus(facts, state) {
       const isFixed = lineOf(facts, panels[place].map).maps.length === 1 && byId(side).contains(target);
       if (focus !== place && !isFixed) state.set({ focus: place });
     };
-    byId(`panel-${side}`).addEventListener("pointerdown", take);
-    byId(`panel-${side}`).addEventListener("focusin", take);
+    on(byId(`panel-${side}`), "pointerdown", take);
+    on(byId(`panel-${side}`), "focusin", take);
   });
   state.watch(["focus", "preset"], ({ focus, preset }) => {
     const matters = preset === "maps" || preset === "free";
@@ -95,10 +96,10 @@ function connectMenus(data, state, side, place) {
     for (const map of line.maps) group.append(element("option", facts.maps[map].title, { value: map }));
     if (group !== maps) maps.append(group);
   }
-  maps.addEventListener("change", () => showMap(state, Number(maps.value), place));
+  on(maps, "change", () => showMap(state, Number(maps.value), place));
   fillColours(facts, colours);
   if (facts.single) maps.nextElementSibling.textContent = "Colour";
-  colours.addEventListener("change", () => {
+  on(colours, "change", () => {
     showColumn(state, /^\d+$/.test(colours.value) ? Number(colours.value) : colours.value.slice(1), place);
   });
   const main = facts.measures.filter(({ chosen }) => chosen);

@@ -8,16 +8,16 @@ const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDow
 // The nearest view that shows nothing beyond the whole map.
 
 function withinLimits({ x, y, side }) {
-  const kept = Math.min(WHOLE.side, Math.max(LEAST_SIDE, side));
+  const kept = min(WHOLE.side, max(LEAST_SIDE, side));
   const reach = (WHOLE.side - kept) / 2;
-  const limited = (value) => Math.min(0.5 + reach, Math.max(0.5 - reach, value));
+  const limited = (value) => min(0.5 + reach, max(0.5 - reach, value));
   return { x: limited(x), y: limited(y), side: kept };
 }
 
 // A view magnified so that a place, else its centre, stays where it is.
 
 function zoomed(view, factor, [x, y] = [view.x, view.y]) {
-  const side = Math.min(WHOLE.side, Math.max(LEAST_SIDE, view.side / factor));
+  const side = min(WHOLE.side, max(LEAST_SIDE, view.side / factor));
   const share = side / view.side;
   return withinLimits({ x: x + share * (view.x - x), y: y + share * (view.y - y), side });
 }
@@ -34,7 +34,7 @@ function connectPointer(host, surface, panel) {
   const shifted = (view, left, top) => withinLimits({ ...view, x: view.x - left / panel.scale(), y: view.y + top / panel.scale() });
   const middle = () => {
     const [[x1, y1], [x2, y2]] = fingers.values();
-    return { at: [(x1 + x2) / 2, (y1 + y2) / 2], apart: Math.max(1, Math.hypot(x2 - x1, y2 - y1)) };
+    return { at: [(x1 + x2) / 2, (y1 + y2) / 2], apart: max(1, hypot(x2 - x1, y2 - y1)) };
   };
   const cursor = () => {
     surface.style.cursor = gesture?.kind === "move" ? "grabbing" : panel.drag() === "move" ? "grab" : "crosshair";
@@ -50,7 +50,7 @@ function connectPointer(host, surface, panel) {
     const mode = event.ctrlKey || event.metaKey ? "add" : event.altKey ? "remove" : "replace";
     gesture = { kind, mode, start: at(event), last: at(event), isTap: true, line: [panel.place(at(event))] };
   };
-  surface.addEventListener("pointerdown", (event) => {
+  on(surface, "pointerdown", (event) => {
     if (event.button !== 0) return;
     if (fingers.size === 0) panel.aim(at(event));
     surface.setPointerCapture(event.pointerId);
@@ -62,7 +62,7 @@ function connectPointer(host, surface, panel) {
       gesture = { kind: "pinch", ...middle() };
     }
   });
-  surface.addEventListener("pointermove", (event) => {
+  on(surface, "pointermove", (event) => {
     const now = at(event);
     if (fingers.has(event.pointerId)) fingers.set(event.pointerId, now);
     if (gesture === null) {
@@ -80,13 +80,13 @@ function connectPointer(host, surface, panel) {
   });
   const drag = (now, event) => {
     const { start, last, line } = gesture;
-    if (gesture.isTap && Math.hypot(now[0] - start[0], now[1] - start[1]) < TAP_PX) return;
+    if (gesture.isTap && hypot(now[0] - start[0], now[1] - start[1]) < TAP_PX) return;
     if (gesture.isTap) panel.hover(null, event);
     gesture.isTap = false;
     if (gesture.kind === "move") {
       cursor();
       panel.go(shifted(panel.view(), now[0] - last[0], now[1] - last[1]));
-    } else if (Math.hypot(now[0] - last[0], now[1] - last[1]) >= 2) {
+    } else if (hypot(now[0] - last[0], now[1] - last[1]) >= 2) {
       line.push(panel.place(now));
       panel.lasso(line);
     } else {
@@ -94,7 +94,7 @@ function connectPointer(host, surface, panel) {
     }
     gesture.last = now;
   };
-  surface.addEventListener("pointerup", (event) => {
+  on(surface, "pointerup", (event) => {
     fingers.delete(event.pointerId);
     if (gesture === null || event.button !== 0) return;
     const { kind, mode, isTap, line, start } = gesture;
@@ -106,24 +106,24 @@ function connectPointer(host, surface, panel) {
     if (isTap) panel.tap(start);
     else if (kind === "select" && line.length > 2) panel.select(line, mode);
   });
-  surface.addEventListener("pointercancel", (event) => {
+  on(surface, "pointercancel", (event) => {
     fingers.delete(event.pointerId);
     stop();
   });
-  surface.addEventListener("pointerleave", (event) => {
+  on(surface, "pointerleave", (event) => {
     if (gesture === null) panel.hover(null, event);
   });
-  surface.addEventListener("dblclick", () => panel.go(WHOLE));
-  surface.addEventListener("wheel", (event) => {
+  on(surface, "dblclick", () => panel.go(WHOLE));
+  on(surface, "wheel", (event) => {
     event.preventDefault();
     if (gesture === null) panel.aim(at(event));
     // Lines and pages as pixels; a pinch on a touchpad comes as small steps with ctrl.
     const pixels = event.deltaY * [1, 16, 400][event.deltaMode] * (event.ctrlKey ? 6 : 1);
-    const factor = Math.exp(-Math.min(200, Math.max(-200, pixels)) * 0.002);
+    const factor = Math.exp(-min(200, max(-200, pixels)) * 0.002);
     panel.go(zoomed(panel.view(), factor, panel.place(at(event))));
     if (gesture === null) panel.hover(at(event), event);
   }, { passive: false });
-  host.addEventListener("keydown", (event) => {
+  on(host, "keydown", (event) => {
     if (event.target !== host || event.ctrlKey || event.metaKey || event.altKey) return;
     const view = panel.view();
     const step = KEYS[event.key];

@@ -4,19 +4,19 @@
 // Name, labels and diagnostics in a map, as pairs of a text and a function that reads another one:
 // columns are unpacked when first read, so that many of them do not delay the first hover.
 
-function factsOf(data, point, map) {
+function factsOf(data, point, map, isWanted = () => true) {
   const { facts } = data;
   const pairs = facts.names === null ? [] : [["name", () => facts.names[point]]];
   pairs.push([rowName(facts), () => String(data.rows[point])]);
-  const add = (isWanted) => facts.columns.forEach(({ name, group, all }, column) => {
-    if (isWanted(group) && (group !== "kept" || all > 0)) pairs.push([name, () => data.labelOf(column, point)]);
+  const add = (isGene) => facts.columns.forEach(({ name, group, all }, column) => {
+    if ((group === "gene") === isGene && (group !== "kept" || all > 0) && isWanted(column)) pairs.push([name, () => data.labelOf(column, point)]);
   });
-  add((group) => group !== "gene");
+  add(false);
   for (const { key, name, digits } of facts.diagnostics) {
     const value = data.diagnostic(map, key, point);
     if (value !== null) pairs.push([name, () => value.toFixed(digits)]);
   }
-  add((group) => group === "gene");
+  add(true);
   return pairs;
 }
 
@@ -43,21 +43,21 @@ function connectPoint(data, state) {
   connectFind(data, state);
 }
 
-// The same next to the pointer, up to a maximum length.
+// The same next to the pointer, up to a maximum length, and of the features only those that colour a map.
 
 const MOST_FACTS = 16;
 
-function showTip(data, point, event, map) {
+function showTip(data, point, event, map, panels) {
   const tip = byId("tip");
   tip.hidden = point === null;
   if (point === null) return;
-  const pairs = factsOf(data, point, map);
+  const pairs = factsOf(data, point, map, (column) => data.facts.columns[column].group !== "gene" || panels.some((panel) => panel.column === column));
   const more = pairs.length - MOST_FACTS;
   drawFacts(tip.firstElementChild, more > 0 ? [...pairs.slice(0, MOST_FACTS), ["…", () => `and ${more} more`]] : pairs);
   const { clientX, clientY } = event;
-  tip.style.left = `${Math.max(0, Math.min(clientX + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
+  tip.style.left = `${max(0, min(clientX + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
   const below = clientY + 16;
-  tip.style.top = `${below + tip.offsetHeight < window.innerHeight ? below : Math.max(0, clientY - 12 - tip.offsetHeight)}px`;
+  tip.style.top = `${below + tip.offsetHeight < window.innerHeight ? below : max(0, clientY - 12 - tip.offsetHeight)}px`;
 }
 
 function connectDominated(data, state) {
@@ -82,8 +82,8 @@ function connectDominated(data, state) {
     byId("dominated-select").onclick = () => lookAt({ selected: Uint32Array.from(worst, ({ point }) => point), pressed: NOTHING_PRESSED });
     byId("dominated").replaceChildren(...worst.map(({ point, weight }) => {
       const label = facts.known.map((column) => data.labelOf(column, point)).join(" | ");
-      const button = element("button", data.nameOf(point), { type: "button", title: `${data.nameOf(point)}, ${label}`, dir: "auto" });
-      button.addEventListener("click", () => lookAt({ pinned: point, point }));
+      const button = element("button", data.nameOf(point), { title: `${data.nameOf(point)}, ${label}`, dir: "auto" });
+      on(button, "click", () => lookAt({ pinned: point, point }));
       const item = element("li");
       item.append(button, element("span", weight.toFixed(2), { class: "count" }));
       return item;

@@ -4,7 +4,7 @@ function connectPrinting(state, panels) {
   const taken = [];
   const folded = [byId("again-all"), byId("about-menu"), byId("why")];
   let before = null;
-  window.addEventListener("beforeprint", () => {
+  on(window, "beforeprint", () => {
     before = { open: folded.map(({ open }) => open), look: state.values.look };
     document.body.classList.add("printing");
     folded.forEach((each) => (each.open = true));
@@ -17,7 +17,7 @@ function connectPrinting(state, panels) {
       taken.push(picture);
     });
   });
-  window.addEventListener("afterprint", () => {
+  on(window, "afterprint", () => {
     if (before === null) return;
     document.body.classList.remove("printing");
     folded.forEach((each, place) => (each.open = before.open[place]));

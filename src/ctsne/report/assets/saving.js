@@ -26,24 +26,24 @@ function connectSaving(data, state, colouring, panels) {
     if (!isSeen) state.set({ look });
     return picture;
   };
-  byId("save-png").addEventListener("click", () => taken(asCanvas).toBlob((blob) => saveFile("maps.png", blob)));
-  byId("save-svg").addEventListener("click", () => saveFile("maps.svg", new Blob([taken(asDrawing)], { type: "image/svg+xml" })));
+  on(byId("save-png"), "click", () => taken(asCanvas).toBlob((blob) => saveFile("maps.png", blob)));
+  on(byId("save-svg"), "click", () => saveFile("maps.svg", new Blob([taken(asDrawing)], { type: "image/svg+xml" })));
 }
 
 // Where everything goes: panels, texts, swatches and scales, from the upper left corner.
 
 function pageOf(data, shown) {
   const style = getComputedStyle(document.documentElement);
-  const page = { ink: style.getPropertyValue("--ink").trim(), ground: style.getPropertyValue("--map").trim(), panels: [], texts: [], dots: [], bars: [] };
+  const page = { ink: style.getPropertyValue("--ink").trim(), ground: style.getPropertyValue("--map").trim(), panels: [], marks: [] };
   const whole = shown.reduce((sum, { width }) => sum + width + GAP, -GAP);
-  const below = HEAD + Math.max(...shown.map(({ height }) => height)) + 8;
+  const below = HEAD + max(...shown.map(({ height }) => height)) + 8;
   const isShared = shown.length > 1 && legendKey(shown[0].colours) === legendKey(shown[1].colours);
   let [left, bottom] = [0, below];
   shown.forEach(({ panel, width, height, title, colours }, place) => {
     page.panels.push({ panel, left, top: HEAD, width, height });
     const [text] = shortened([title], width - 2 * INDENT, textWidths(FONT.head, 600));
-    page.texts.push({ text, left: left + INDENT, top: 20, size: FONT.head, weight: 600 });
-    if (place === 0 || !isShared) bottom = Math.max(bottom, addLegend(page, data, colours, left + INDENT, below, (isShared ? whole : width) - 2 * INDENT));
+    page.marks.push({ text, at: [left + INDENT, 20], size: FONT.head, weight: 600, color: page.ink });
+    if (place === 0 || !isShared) bottom = max(bottom, addLegend(page, data, colours, left + INDENT, below, (isShared ? whole : width) - 2 * INDENT));
     left += width + GAP;
   });
   return { ...page, width: whole, height: bottom + 6 };
@@ -54,11 +54,11 @@ function pageOf(data, shown) {
 function addLegend(page, data, colours, left, top, width) {
   if (colours.kind === "none") return top;
   const table = colorTable(data.facts, colours, isDark());
-  const addText = (text, x, y, more = {}) => page.texts.push({ text, left: x, top: y, size: FONT.text, weight: 400, ...more });
+  const addText = (text, x, y, more = {}) => page.marks.push({ text, at: [x, y], color: page.ink, ...more });
   let y = top;
   if (colours.kind === "numbers") {
-    const long = Math.min(220, width);
-    page.bars.push({ left, top: y, width: long, height: 10, colors: scaleColors(isDark(), 32) });
+    const long = min(220, width);
+    scaleColors(isDark(), 32).forEach((color, step) => page.marks.push({ box: [left + (step * long) / 32, y, long / 32 + 0.5, 10], color, isFull: true }));
     addText(colours.ends[0], left, y + 23);
     addText(colours.ends[1], left + long, y + 23, { anchor: "end" });
     y += 2 * LINE;
@@ -67,14 +67,14 @@ function addLegend(page, data, colours, left, top, width) {
   if (colours.missing > 0) entries.push(["missing", table[0]]);
   if (colours.labels?.length > MOST_IN_PICTURE) entries.push([`and ${count(colours.labels.length - MOST_IN_PICTURE)} more`, null]);
   const widthOf = textWidths(FONT.text, 400);
-  const texts = shortened(entries.map(([text]) => (text.trim() === "" ? "(empty)" : text)), Math.min(WIDEST_IN_PICTURE, width - 16), widthOf);
-  const column = Math.min(width, Math.max(0, ...texts.map(widthOf)) + 34);
-  const across = Math.max(1, Math.floor(width / column));
-  const down = Math.ceil(entries.length / across);
+  const texts = shortened(entries.map(([text]) => (text.trim() === "" ? "(empty)" : text)), min(WIDEST_IN_PICTURE, width - 16), widthOf);
+  const column = min(width, max(0, ...texts.map(widthOf)) + 34);
+  const across = max(1, floor(width / column));
+  const down = ceil(entries.length / across);
   entries.forEach(([, color], place) => {
-    const x = left + Math.floor(place / down) * column;
+    const x = left + floor(place / down) * column;
     const row = y + (place % down) * LINE;
-    if (color !== null) page.dots.push({ left: x + 5, top: row + 6, color });
+    if (color !== null) page.marks.push({ ring: [x + 5, row + 6], radius: 5, color, isFull: true });
     addText(texts[place], x + 15, row + 10);
   });
   return y + down * LINE;
@@ -86,47 +86,21 @@ function textWidths(size, weight) {
   return (text) => context.measureText(text).width;
 }
 
-function asCanvas({ width, height, ground, ink, panels, texts, dots, bars }, ratio = 2) {
+function asCanvas({ width, height, ground, panels, marks }, ratio = 2) {
   const picture = element("canvas");
-  [picture.width, picture.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+  [picture.width, picture.height] = [round(width * ratio), round(height * ratio)];
   const context = picture.getContext("2d");
   context.fillStyle = ground;
   context.fillRect(0, 0, picture.width, picture.height);
   context.scale(ratio, ratio);
   for (const each of panels) context.drawImage(each.panel.picture(ratio), each.left, each.top, each.width, each.height);
-  for (const { left, top, color } of dots) {
-    context.fillStyle = color;
-    context.beginPath();
-    context.arc(left, top, 5, 0, 2 * Math.PI);
-    context.fill();
-  }
-  for (const bar of bars) {
-    const step = bar.width / bar.colors.length;
-    bar.colors.forEach((color, place) => {
-      context.fillStyle = color;
-      context.fillRect(bar.left + place * step, bar.top, step + 0.5, bar.height);
-    });
-  }
-  context.fillStyle = ink;
-  for (const { text, left, top, size, weight, anchor = "start" } of texts) {
-    context.font = `${weight} ${size}px ${FONT.family}`;
-    context.textAlign = anchor;
-    context.fillText(text, left, top);
-  }
+  for (const mark of marks) drawMark(context, mark);
   return picture;
 }
 
-function asDrawing({ width, height, ground, ink, panels, texts, dots, bars }) {
+function asDrawing({ width, height, ground, panels, marks }) {
   const lines = [`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`];
   lines.push(`<rect width="${width}" height="${height}" fill="${escaped(ground)}"/>`);
   for (const { panel, left, top } of panels) lines.push(panel.svg().replace("<svg ", `<svg x="${left}" y="${top}" `));
-  for (const { left, top, color } of dots) lines.push(`<circle cx="${left}" cy="${top}" r="5" fill="${color}"/>`);
-  for (const bar of bars) {
-    const step = bar.width / bar.colors.length;
-    bar.colors.forEach((color, place) => lines.push(`<rect x="${bar.left + place * step}" y="${bar.top}" width="${step + 0.5}" height="${bar.height}" fill="${color}"/>`));
-  }
-  for (const { text, left, top, size, weight, anchor = "start" } of texts) {
-    lines.push(`<text x="${left}" y="${top}" fill="${escaped(ink)}" font-family="${FONT.family}" font-size="${size}" font-weight="${weight}" text-anchor="${anchor}">${escaped(text)}</text>`);
-  }
-  return [...lines, "</svg>"].join("\n");
+  return [...lines, ...marks.map(svgMark), "</svg>"].join("\n");
 }

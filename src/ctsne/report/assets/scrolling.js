@@ -5,7 +5,7 @@ function watchEnd(list, onChange = () => {}) {
     list.classList.toggle("goes-on", list.scrollHeight - list.scrollTop - list.clientHeight > 6);
     onChange();
   };
-  list.addEventListener("scroll", look);
+  on(list, "scroll", look);
   new ResizeObserver(look).observe(list);
   new MutationObserver(look).observe(list, { childList: true, subtree: true });
 }

@@ -6,11 +6,11 @@ const NOTHING_PRESSED = { column: null, codes: new Set() };
 function connectSelection(data, state) {
   const { facts, n } = data;
   const clear = () => state.set({ selected: [], pressed: NOTHING_PRESSED, pinned: null, point: null });
-  byId("clear").addEventListener("click", clear);
-  document.addEventListener("keydown", (event) => {
+  on(byId("clear"), "click", clear);
+  on(document, "keydown", (event) => {
     if (event.key === "Escape" && !event.defaultPrevented && !closeSheet()) clear();
   });
-  for (const id of ["download", "save-csv"]) byId(id).addEventListener("click", () => saveSelection(data, state, [{ name: "selection", points: state.values.selected }]));
+  for (const id of ["download", "save-csv"]) on(byId(id), "click", () => saveSelection(data, state, [{ name: "selection", points: state.values.selected }]));
   const isPart = showsPart(facts);
   state.watch(["selected"], ({ selected }) => {
     const some = selected.length > 0;
@@ -57,7 +57,7 @@ function connectFacets(data, state) {
     byId("kept-number").textContent = ` ${kept.length}`;
     byId("facets").hidden = Object.values(can).filter(Boolean).length < 2;
   });
-  for (const button of buttons) button.addEventListener("click", () => state.set({ facet: button.dataset.facet }));
+  for (const button of buttons) on(button, "click", () => state.set({ facet: button.dataset.facet }));
 }
 
 // Whether the data have points that the page does not show, or that were not mapped at all.

@@ -21,7 +21,7 @@ function longNames(labels) {
     const sorted = group.sort().map((label) => Array.from(label));
     sorted.forEach((letters, place) => {
       const near = [sorted[place - 1], sorted[place + 1]].filter((each) => each !== undefined);
-      cuts.set(letters.join(""), beforeWord(letters, Math.max(...near.map((each) => firstDifference(letters, each)))));
+      cuts.set(letters.join(""), beforeWord(letters, max(...near.map((each) => firstDifference(letters, each)))));
     });
   }
   return (text) => longName(text, cuts.get(text) ?? null);
@@ -57,14 +57,14 @@ function shortened(texts, limit, measured) {
   const cut = (text, parts) => {
     const letters = Array.from(text);
     if (measured(text) <= limit) return text;
-    let room = Math.floor((letters.length * limit) / measured(text));
+    let room = floor((letters.length * limit) / measured(text));
     let short = text;
-    do short = parts(letters, Math.max(2, room--)); while (measured(short) > limit && room >= 2);
+    do short = parts(letters, max(2, room--)); while (measured(short) > limit && room >= 2);
     return short;
   };
   const shorts = texts.map((text) =>
     cut(text, (letters, room) => {
-      const tail = Math.ceil(room / 2);
+      const tail = ceil(room / 2);
       return `${letters.slice(0, room - tail).join("")}…${letters.slice(-tail).join("")}`;
     }));
   const alike = new Map();
@@ -72,7 +72,7 @@ function shortened(texts, limit, measured) {
   for (const places of alike.values()) {
     if (places.length === 1) continue;
     const all = places.map((place) => Array.from(texts[place]));
-    const differs = Math.max(0, all[0].findIndex((letter, at) => all.some((letters) => letters[at] !== letter)));
+    const differs = max(0, all[0].findIndex((letter, at) => all.some((letters) => letters[at] !== letter)));
     const word = beforeWord(all[0], differs);
     const cuts = places.map((place) =>
       cut(texts[place], (letters, room) => {

@@ -64,7 +64,7 @@ function makeSplat(points) {
     load,
     draw({ width, height, view, share, step, layers }) {
       // Twice this margin is enough for a disc whose centre lies outside by its radius.
-      const margin = Math.ceil(Math.max(...layers.map(({ diameter }) => diameter)) / 2 + 1);
+      const margin = ceil(max(...layers.map(({ diameter }) => diameter)) / 2 + 1);
       if (canvas.width !== width) canvas.width = width;
       if (canvas.height !== height) canvas.height = height;
       if (image === null || image.width !== width + 4 * margin || image.height !== height + 4 * margin) {
@@ -88,14 +88,14 @@ function discs(diameter, alpha, stride) {
   const starts = [0];
   const offsets = [];
   const weights = [];
-  const reach = Math.ceil(diameter / 2 + 0.5);
+  const reach = ceil(diameter / 2 + 0.5);
   for (let disc = 0; disc < STEPS * STEPS; disc++) {
     const x = ((disc % STEPS) + 0.5) / STEPS;
-    const y = (Math.floor(disc / STEPS) + 0.5) / STEPS;
+    const y = (floor(disc / STEPS) + 0.5) / STEPS;
     for (let row = -reach; row <= reach; row++) {
       for (let column = -reach; column <= reach; column++) {
-        const distance = Math.hypot(column + 0.5 - x, row + 0.5 - y);
-        const weight = Math.round(256 * alpha * Math.min(1, Math.max(0, diameter / 2 - distance + 0.5)));
+        const distance = hypot(column + 0.5 - x, row + 0.5 - y);
+        const weight = round(256 * alpha * min(1, max(0, diameter / 2 - distance + 0.5)));
         if (weight < 4) continue; // would be lost in rounding
         offsets.push(row * stride + column);
         weights.push(weight);
@@ -113,9 +113,9 @@ function asStraight(pixels) {
     const pixel = pixels[i];
     const alpha = pixel >>> 24;
     if (alpha === 0 || alpha === 255) continue;
-    const red = Math.min(255, ((pixel & 255) * 255 / alpha + 0.5) | 0);
-    const green = Math.min(255, (((pixel >>> 8) & 255) * 255 / alpha + 0.5) | 0);
-    const blue = Math.min(255, (((pixel >>> 16) & 255) * 255 / alpha + 0.5) | 0);
+    const red = min(255, ((pixel & 255) * 255 / alpha + 0.5) | 0);
+    const green = min(255, (((pixel >>> 8) & 255) * 255 / alpha + 0.5) | 0);
+    const blue = min(255, (((pixel >>> 16) & 255) * 255 / alpha + 0.5) | 0);
     pixels[i] = red | (green << 8) | (blue << 16) | (alpha << 24);
   }
 }

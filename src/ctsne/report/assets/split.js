@@ -11,41 +11,41 @@ function framesOf(seen) {
   const { tiles, width, height } = seen;
   if (tiles === null) return [{ ...seen, left: 0, top: 0 }];
   const fits = tiles.map((_, place) => {
-    const [across, down] = [place + 1, Math.ceil(tiles.length / (place + 1))];
+    const [across, down] = [place + 1, ceil(tiles.length / (place + 1))];
     return { across, width: (width - TILE_GAP * (across + 1)) / across, height: (height - TILE_GAP) / down - TILE_GAP - TILE_TITLE, down };
   });
-  const side = (fit) => Math.min(fit.width, fit.height);
+  const side = (fit) => min(fit.width, fit.height);
   const best = fits.reduce((before, fit) => (side(fit) > side(before) ? fit : before), fits[0]);
-  const wide = Math.max(1, Math.floor(best.width));
-  const high = Math.max(1, Math.floor(Math.min(best.height, 1.2 * wide)));
-  const start = Math.max(0, Math.floor((height - best.down * (high + TILE_GAP + TILE_TITLE) - TILE_GAP) / 2));
+  const wide = max(1, floor(best.width));
+  const high = max(1, floor(min(best.height, 1.2 * wide)));
+  const start = max(0, floor((height - best.down * (high + TILE_GAP + TILE_TITLE) - TILE_GAP) / 2));
   return tiles.map((_, place) => ({
     ...seen, width: wide, height: high,
     left: TILE_GAP + (place % best.across) * (wide + TILE_GAP),
-    top: start + TILE_GAP + TILE_TITLE + Math.floor(place / best.across) * (high + TILE_GAP + TILE_TITLE),
+    top: start + TILE_GAP + TILE_TITLE + floor(place / best.across) * (high + TILE_GAP + TILE_TITLE),
   }));
 }
 
 // The frame nearest to a place in the panel.
 
 function tileAt(seen, [x, y]) {
-  const apart = framesOf(seen).map(({ left, top, width, height }) => Math.max(Math.abs(x - left - width / 2) / width, Math.abs(y - top - height / 2) / height));
-  return apart.indexOf(Math.min(...apart));
+  const apart = framesOf(seen).map(({ left, top, width, height }) => max(abs(x - left - width / 2) / width, abs(y - top - height / 2) / height));
+  return apart.indexOf(min(...apart));
 }
 
 function drawTiles(sheet, renderer, seen, ratio, step) {
   const context = sheet.getContext("2d");
-  [sheet.width, sheet.height] = [Math.round(seen.width * ratio), Math.round(seen.height * ratio)];
+  [sheet.width, sheet.height] = [round(seen.width * ratio), round(seen.height * ratio)];
   const frames = framesOf(seen);
   const { layers, ...frame } = frameOf(frames[0], ratio, step);
-  const put = ({ left, top }) => context.drawImage(renderer.canvas, Math.round(left * ratio), Math.round(top * ratio));
+  const put = ({ left, top }) => context.drawImage(renderer.canvas, round(left * ratio), round(top * ratio));
   const { diameter, alpha } = layers[0];
   renderer.draw({ ...frame, layers: [{ only: 0, part: BOTH, diameter, alpha: 0.6 * alpha, color: fadedColor(seen.look) }] });
   frames.forEach(put);
   const part = seen.points.mask === null ? BOTH : UPPER;
   frames.forEach((tile, place) => {
-    const size = seen.look.size ?? automaticSize(seen.tiles[place].count, Math.min(tile.width, tile.height), seen.view);
-    const own = Math.min(2 * diameter, Math.max(diameter, size * ratio));
+    const size = seen.look.size ?? automaticSize(seen.tiles[place].count, min(tile.width, tile.height), seen.view);
+    const own = min(2 * diameter, max(diameter, size * ratio));
     renderer.draw({ ...frame, layers: [{ ...layers[1], part, only: FIRST_TILE + place, diameter: own }] });
     put(tile);
   });
@@ -59,12 +59,12 @@ function tileMarks(seen) {
   const measured = textWidths(FONT.text, 600);
   const frames = framesOf(seen);
   const counts = seen.tiles.map((tile) => count(tile.count));
-  const room = frames[0].width - Math.max(...counts.map(measured)) - 12;
-  const texts = shortened(seen.tiles.map(({ text }) => (text.trim() === "" ? "(empty)" : text)), Math.max(20, room), measured);
+  const room = frames[0].width - max(...counts.map(measured)) - 12;
+  const texts = shortened(seen.tiles.map(({ text }) => (text.trim() === "" ? "(empty)" : text)), max(20, room), measured);
   return frames.flatMap(({ left, top, width, height }, place) => [
     { box: [left - 0.5, top - 0.5, width + 1, height + 1], color: hex(fadedColor(seen.look)) },
-    { text: texts[place], at: [left + 1, top - 6], anchor: "start", weight: 600, color: ink },
-    { text: counts[place], at: [left + width - 1, top - 6], anchor: "end", weight: 400, color: ink },
+    { text: texts[place], at: [left + 1, top - 6], weight: 600, color: ink },
+    { text: counts[place], at: [left + width - 1, top - 6], anchor: "end", color: ink },
   ]);
 }
 
@@ -92,7 +92,7 @@ function connectSplit(data, state, panels) {
     if (kind === "labels" && group !== "kept") menu.append(element("option", name, { value: place }));
   });
   byId("presets").querySelector("[data-preset=split]").hidden = menu.options.length === 0;
-  menu.addEventListener("change", () => state.set({ split: Number(menu.value) }));
+  on(menu, "change", () => state.set({ split: Number(menu.value) }));
   const drawn = [];
   state.watch(["preset", "split", "shown"], ({ preset, split, shown }) => {
     const isSplit = preset === "split";

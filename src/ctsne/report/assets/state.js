@@ -127,7 +127,7 @@ function suggest(facts, targets) {
 function leastMixing(facts, map) {
   const { measures } = facts.maps[map];
   const mixings = facts.targets.map(([key]) => measures[key]);
-  return mixings.length === 0 || mixings.includes(undefined) ? undefined : Math.min(...mixings);
+  return mixings.length === 0 || mixings.includes(undefined) ? undefined : min(...mixings);
 }
 
 function lineOf(facts, map) {

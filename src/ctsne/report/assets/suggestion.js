@@ -19,13 +19,13 @@ function connectSuggestion(data, state) {
   byId("unmeasured").hidden = facts.suggestions !== null;
   if (facts.suggestions === null) return;
   const inputs = targetInputs(data, state.values.targets);
-  inputs.forEach((input) => input.addEventListener("input", () => {
+  inputs.forEach((input) => on(input, "input", () => {
     const targets = inputs.map(({ value }) => Number(value));
     if (inputs.some(({ value }) => value === "") || targets.some((value) => value < 0 || value > 1)) return;
     const { map: suggested, reason } = suggest(facts, targets);
     state.set({ targets, suggested, reason });
   }));
-  byId("go").addEventListener("click", () => showMap(state, state.values.suggested));
+  on(byId("go"), "click", () => showMap(state, state.values.suggested));
   state.watch(["suggested", "targets"], ({ suggested, reason }) => {
     const own = facts.targets.map(([key]) => facts.maps[suggested].measures[key].toFixed(2)).join(" and ");
     const line = byId("suggested");

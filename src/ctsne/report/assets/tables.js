@@ -61,8 +61,8 @@ function connectSettings(data, state) {
     const first = element("td");
     row.append(first);
     if (each.error === null) {
-      const button = element("button", each.title, { type: "button", title: `Show ${each.title}` });
-      button.addEventListener("click", () => lookAtMap(state, map));
+      const button = element("button", each.title, { title: `Show ${each.title}` });
+      on(button, "click", () => lookAtMap(state, map));
       first.append(button, element("span", "", { class: "tag" }));
       for (const measure of facts.measures) row.append(element("td", measured(each, measure)));
       row.append(element("td", count(each.dominated.count)));

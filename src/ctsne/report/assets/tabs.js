@@ -9,8 +9,8 @@ function connectTabs(facts, state) {
     before = {};
     state.set({ tab: nameOf(tab) });
   };
-  for (const tab of tabs) tab.addEventListener("click", () => choose(tab));
-  byId("tabs").addEventListener("keydown", ({ key, target }) => {
+  for (const tab of tabs) on(tab, "click", () => choose(tab));
+  on(byId("tabs"), "keydown", ({ key, target }) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
     if (step === undefined) return;
     const next = tabs.at((tabs.indexOf(target) + step) % tabs.length);

@@ -35,9 +35,9 @@ function connectUndo(state) {
     state.set({ ...now, point: now.pinned });
     say(word);
   };
-  byId("undo").addEventListener("click", () => go(done, undone, "Undone"));
-  byId("redo").addEventListener("click", () => go(undone, done, "Done again"));
-  document.addEventListener("keydown", (event) => {
+  on(byId("undo"), "click", () => go(done, undone, "Undone"));
+  on(byId("redo"), "click", () => go(undone, done, "Done again"));
+  on(document, "keydown", (event) => {
     const isRedo = event.key.toLowerCase() === "y" || event.shiftKey;
     const isText = event.target.matches("input:not([type=range])"); // which has an undo of its own
     if (isText || event.altKey || !(event.ctrlKey || event.metaKey) || !/^[yz]$/i.test(event.key)) return;
