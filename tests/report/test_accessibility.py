@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from .conftest import Open, Opened, written
@@ -45,6 +46,30 @@ def test_a_sweep_has_no_violations(
         page.page.keyboard.press("Escape")
     page.page.fill("#find", "7")
     assert violations(page) == [], "point"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("screen", [LAPTOP, PHONE], ids=["laptop", "phone"])
+def test_features_splits_and_kept_selections_have_no_violations(
+    opened: Open, tmp_path: Path, axe: str, theme: str, screen: dict[str, int]
+) -> None:
+    features = {f"gene {i}": np.arange(60.0) % (i + 2) for i in range(20)}
+    page = opened(written(tmp_path, features=features), viewport=screen, color_scheme=theme)
+    page.page.evaluate(axe)
+    page.page.click("#feature")
+    assert violations(page) == [], "search"
+    page.page.keyboard.type("gene 7")
+    page.page.keyboard.press("Enter")
+    assert violations(page) == [], "histogram"
+    page.page.locator("#legend-left .labels button").first.click()
+    page.page.click("[data-facet=features]")
+    page.wait("document.querySelectorAll('#apart-list button').length > 0")
+    assert violations(page) == [], "what distinguishes the selection"
+    page.page.click("#keep")
+    assert violations(page) == [], "kept selections"
+    page.page.locator("#legend-left .labels button").first.press("h")
+    page.page.click("[data-preset=split]")
+    assert violations(page) == [], "split"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

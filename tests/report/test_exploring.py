@@ -106,6 +106,15 @@ def test_values_of_features_are_those_given(opened: Open, rich: Path) -> None:
     assert rows[near["rows"][3 * point : 3 * point + 3]].tolist() == [59, 0, 1]
 
 
+def test_a_hover_shows_the_features_that_colour_a_map(opened: Open, rich: Path) -> None:
+    page = opened(rich)
+    page.page.select_option("#right-column", label="CD3D")
+    page.page.mouse.move(*page.pixels("right")[0])
+    page.wait("!document.getElementById('tip').hidden")
+    tip = page.text("#tip")
+    assert "CD3D" in tip and "depth" in tip and "MS4A1" not in tip
+
+
 def test_what_distinguishes_a_selection(opened: Open, rich: Path) -> None:
     page = opened(rich)
     assert page.page.is_hidden("#facets")

@@ -98,6 +98,19 @@ def test_fits_a_phone(page: Opened) -> None:
     assert page.page.evaluate("geometry.problems()") == []
 
 
+def test_fingers_hide_labels_and_show_them_again(page: Opened) -> None:
+    label = page.page.locator("#legend-left .labels li").first
+    assert not label.locator(".hide").is_visible()
+    label.locator("button").tap()
+    box = label.locator(".hide").bounding_box()
+    assert box is not None and box["height"] >= 30
+    label.locator(".hide").tap()
+    assert page.text("#filter-count") == "30 of 60 points shown"
+    page.page.locator("h1").tap()  # elsewhere
+    label.locator(".hide").tap()
+    assert not page.page.is_visible("#filter")
+
+
 def test_fingers_hit_every_control(page: Opened, opened: Open, tmp_path: Path) -> None:
     laptop = opened(written(tmp_path, made_up()), viewport={"width": 1366, "height": 768})
     small = """least => [...document.querySelectorAll("#screen :is(button, select, summary)")]

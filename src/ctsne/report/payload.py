@@ -141,7 +141,7 @@ def _drawn_positions(embedding: NDArray[np.floating]) -> tuple[NDArray[np.uint16
     low, high = positions.min(axis=0), positions.max(axis=0)
     side = float((high - low).max()) or 1.0
     share = (positions - (low + high) / 2) / side + 0.5
-    square = [*((low + high - side) / 2).tolist(), side]
+    square = [float(f"{value:.7g}") for value in (*((low + high - side) / 2), side)]
     if share.shape[1] == 1:
         across = np.random.default_rng(0).uniform(0.45, 0.55, len(share))
         share = np.column_stack([share[:, 0], across])

@@ -1,5 +1,5 @@
-// What is seen, in the address: a reload or a link sent with the file brings it back. Everything in
-// an address may come from a stranger, so each part is checked where it is read, and never becomes HTML.
+// What is seen, in the address, for reloads and links. It may come from a stranger, so each part is
+// checked where it is read, and never becomes HTML.
 
 const LONGEST_PART = 4000;
 const inAddress = new Map();
@@ -110,8 +110,7 @@ function keepPoints(data, state) {
   });
 }
 
-// Points in an order in which those that lie together in the map come after each other, so that a
-// region is a few runs of points.
+// Points ordered so that those together in the map follow each other: a region is a few runs.
 
 function placeOrder(data) {
   if (data.order !== undefined) return data.order;

@@ -1,5 +1,4 @@
-// The histogram of a number above its colour scale. A range of it, dragged or set by the handles,
-// is a selection.
+// The histogram of a number above its colour scale. A range of it is a selection.
 
 const [BINS, BIN_STEPS] = [64, 4]; // together the steps of the scale
 const HANDLE_PX = 7;
@@ -21,7 +20,7 @@ function drawBars(counts) {
     const height = counts[bin] === 0 ? 0 : max(3, 100 * min(1, sqrt(counts[bin] / top)));
     bars.append(shape("rect", { x: bin, y: 100 - height, width: 1.02, height, fill }));
   });
-  bars.append(shape("title", {}, "Number of points; heights are square roots, and a bar far above the others is cut. Drag to select a range."));
+  bars.append(shape("title", {}, "Number of points, as square roots; a bar far above the others is cut"));
   return bars;
 }
 
@@ -47,12 +46,11 @@ function makeHistogram(state, colouring) {
     part.hidden = isWhole;
     part.style.left = `${(100 * ends[0]) / BINS}%`;
     part.style.width = `${(100 * (ends[1] - ends[0])) / BINS}%`;
-    said.textContent = isWhole ? "" : `${textAt(ends[0])} to ${textAt(ends[1])}`;
-    said.title = said.textContent;
+    putText(said, isWhole ? "" : `${textAt(ends[0])} to ${textAt(ends[1])}`);
     handles.forEach((handle, place) => {
       handle.style.left = `${(100 * ends[place]) / BINS}%`;
-      handle.setAttribute("aria-valuenow", ends[place]);
-      handle.setAttribute("aria-valuetext", textAt(ends[place]));
+      handle.ariaValueNow = ends[place];
+      handle.ariaValueText = textAt(ends[place]);
     });
   };
   const brush = (ends) => {

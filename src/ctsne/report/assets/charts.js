@@ -84,11 +84,9 @@ function onNearest(host, dotsOf, choose) {
 }
 
 function keyItem(color, text, kind = "") {
-  const item = element("li");
   const swatch = element("span", "", { class: `swatch ${kind}` });
   swatch.style.color = color;
-  item.append(swatch, element("span", text, { class: "name", title: text }));
-  return item;
+  return listItem(swatch, element("span", text, { class: "name", title: text }));
 }
 
 // The range of values with some room, never so narrow that small differences look like a trend.

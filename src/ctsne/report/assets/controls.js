@@ -10,12 +10,12 @@ function connectControls(data, state) {
       button.title = `${reference} next to the chosen map, in one colour; the slider moves the panel used last`;
     }
     on(button, "click", () => arrange(facts, state, preset));
-    state.watch(["preset"], (values) => button.setAttribute("aria-pressed", values.preset === preset));
+    state.watch(["preset"], (values) => (button.ariaPressed = values.preset === preset));
   }
   for (const button of byId("drag").children) {
     const { drag } = button.dataset;
     on(button, "click", () => state.set({ drag }));
-    state.watch(["drag"], (values) => button.setAttribute("aria-pressed", values.drag === drag));
+    state.watch(["drag"], (values) => (button.ariaPressed = values.drag === drag));
   }
   on(byId("zoom-in"), "click", () => state.set({ view: zoomed(state.values.view, 1.5) }));
   on(byId("zoom-out"), "click", () => state.set({ view: zoomed(state.values.view, 1 / 1.5) }));
@@ -37,7 +37,7 @@ function connectTrust(facts, state) {
   state.watch(["least"], ({ least }) => {
     slider.value = least;
     byId("least-said").textContent = least === 0 ? "off" : least.toFixed(2);
-    slider.setAttribute("aria-valuetext", byId("least-said").textContent);
+    slider.ariaValueText = byId("least-said").textContent;
   });
 }
 
@@ -60,7 +60,7 @@ function connectStrength(data, state) {
     clearInterval(timer);
     timer = null;
     play.textContent = "Play";
-    play.setAttribute("aria-pressed", "false");
+    play.ariaPressed = "false";
   };
   const advance = () => {
     const next = lineOf(facts, now()).maps[place() + 1];
@@ -73,7 +73,7 @@ function connectStrength(data, state) {
     if (place() === maps.length - 1) showMap(state, maps[0]);
     timer = setInterval(advance, 1100);
     play.textContent = "Pause";
-    return play.setAttribute("aria-pressed", "true");
+    play.ariaPressed = "true";
   });
   state.watch(["panels", "focus"], (values) => {
     const { map } = focused(values);
@@ -85,9 +85,8 @@ function connectStrength(data, state) {
     slider.value = line.maps.indexOf(map);
     slider.disabled = line.maps.length === 1;
     play.disabled = line.maps.length === 1;
-    slider.setAttribute("aria-valuetext", setting || title);
-    byId("setting").textContent = setting || title;
-    byId("setting").title = setting || title;
+    slider.ariaValueText = setting || title;
+    putText(byId("setting"), setting || title);
   });
 }
 

@@ -11,8 +11,7 @@ function connectCommand(data, state) {
   state.watch(["panels", "focus"], (values) => {
     const command = data.commands[focused(values).map];
     if (text.textContent === command) return;
-    text.textContent = command;
-    text.title = command;
+    putText(text, command);
     rest();
   });
   on(button, "click", async () => {

@@ -115,6 +115,12 @@ function element(name, text = "", attributes = {}) {
   return made;
 }
 
+function listItem(...parts) {
+  const item = element("li");
+  item.append(...parts);
+  return item;
+}
+
 function shape(name, attributes = {}, text = "") {
   const made = document.createElementNS("http://www.w3.org/2000/svg", name);
   made.textContent = text;
@@ -124,6 +130,12 @@ function shape(name, attributes = {}, text = "") {
 
 function byId(id) {
   return document.getElementById(id);
+}
+
+// A text that may be cut, with the whole of it for who hovers.
+
+function putText(host, text) {
+  host.textContent = host.title = text;
 }
 
 function on(target, kind, run, how) {

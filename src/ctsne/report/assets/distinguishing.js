@@ -63,9 +63,9 @@ function connectDistinguishing(data, state) {
     const { auc, difference } = ranked.find((each) => each.column === chosen);
     const words = `${name}: difference ${signed(difference)}, AUC ${auc.toFixed(2)}`;
     about.textContent = words;
-    about.title = `${words}. The difference of the means is in standard deviations. AUC is the probability that a selected point has a higher value than another one.`;
-    byId("apart-chart").setAttribute("aria-label", `Selected points and all others, ${words}`);
-    for (const button of list.querySelectorAll("button")) button.setAttribute("aria-pressed", Number(button.dataset.column) === column);
+    about.title = `${words}. Difference of the means in standard deviations; AUC: how likely a selected point has a higher value than another.`;
+    byId("apart-chart").ariaLabel = `Selected points and all others, ${words}`;
+    for (const button of list.querySelectorAll("button")) button.ariaPressed = Number(button.dataset.column) === column;
   };
   // A few features at a time, so that the page stays responsive.
   const compare = (selected) => {
@@ -112,16 +112,14 @@ function drawRanked(facts, state, list, ranked) {
   list.replaceChildren(...ranked.slice(0, MOST_APART).map(({ column, difference, auc }) => {
     const { name } = facts.columns[column];
     const words = `${name}: difference ${signed(difference)}, AUC ${auc.toFixed(2)}`;
-    const button = element("button", "", { title: words, "aria-label": words, "aria-pressed": "false", "data-column": column });
+    const button = element("button", "", { title: words, "data-column": column });
     const bar = element("span", "", { class: difference < 0 ? "bar lower" : "bar" });
     bar.style.width = `${round((60 * abs(difference)) / largest)}px`;
     const track = element("span", "", { class: "track" });
     track.append(bar);
     button.append(nameOf(name), track, element("span", signed(difference), { class: "count" }));
     on(button, "click", () => showColumn(state, column, state.values.focus));
-    const item = element("li");
-    item.append(button);
-    return item;
+    return listItem(button);
   }));
 }
 

@@ -8,17 +8,17 @@ function connectFeatures(data, state) {
   const nameOf = (key) => (typeof key === "number" ? facts.columns[key].name : facts.diagnostics.find((each) => each.key === key).name);
   const features = facts.columns.filter(({ group }) => group === "gene").length;
   input.placeholder = features > 0 ? `Search ${counted(features, "feature")}` : "Search columns";
-  input.setAttribute("aria-label", `${input.placeholder} to colour by`);
+  input.ariaLabel = `${input.placeholder} to colour by`;
   byId("seek").hidden = coloursOf(facts, state.values.panels[0].map).length < 2;
   let [found, active] = [[], 0];
   const close = () => {
     list.hidden = true;
-    input.setAttribute("aria-expanded", "false");
+    input.ariaExpanded = "false";
     input.removeAttribute("aria-activedescendant");
   };
   const mark = (place) => {
     active = place;
-    Array.from(list.querySelectorAll("[role=option]")).forEach((item, at) => item.setAttribute("aria-selected", at === active));
+    Array.from(list.querySelectorAll("[role=option]")).forEach((item, at) => (item.ariaSelected = at === active));
     if (found.length > 0) input.setAttribute("aria-activedescendant", `feature-${active}`);
   };
   const choose = (place) => {
@@ -43,7 +43,7 @@ function connectFeatures(data, state) {
     const rest = all.length - found.length;
     if (rest > 0 || found.length === 0) list.append(element("li", rest > 0 ? `and ${count(rest)} more` : "nothing has this name", { class: "rest", role: "presentation" }));
     list.hidden = false;
-    input.setAttribute("aria-expanded", "true");
+    input.ariaExpanded = "true";
     mark(0);
   };
   on(input, "input", open);

@@ -61,8 +61,7 @@ function makeGrid({ x, y }, group) {
 
 const BANDS = 256;
 
-// Whether a place is inside a closed line: an odd number of edges to its right. Each place is only
-// compared with the edges that pass its band of heights.
+// Whether a place is inside a closed line: an odd number of edges to its right, of those in its band.
 
 function insideTest(line, low, high) {
   const band = (y) => min(BANDS - 1, max(0, floor(((y - low) / (high - low || 1)) * BANDS)));

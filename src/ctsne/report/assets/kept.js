@@ -51,7 +51,6 @@ function connectKept(data, state) {
   const list = byId("kept-list");
   const change = (kept) => changeKept(data, state, kept);
   const itemOf = (each, { kept }) => {
-    const item = element("li");
     const swatch = element("span", "", { class: "swatch" });
     swatch.style.background = isDark() ? onDark(each.color) : each.color;
     const name = element("input", "", { type: "text", value: each.name, maxlength: LONGEST_NAME, "aria-label": "Name of the selection", title: each.name, dir: "auto" });
@@ -60,8 +59,7 @@ function connectKept(data, state) {
     on(show, "click", () => state.set({ selected: each.points, pressed: NOTHING_PRESSED }));
     const remove = element("button", "×", { class: "small", title: "Forget it", "aria-label": `Forget ${each.name}` });
     on(remove, "click", () => change(kept.filter((other) => other !== each)));
-    item.append(swatch, name, show, remove);
-    return item;
+    return listItem(swatch, name, show, remove);
   };
   on(byId("keep"), "click", () => {
     const { kept, selected, pressed } = state.values;

@@ -5,21 +5,16 @@ const MOST_LABELS = 1000;
 function connectLegend(data, state, colouring) {
   const sections = SIDES.map((side) => byId(`legend-${side}`));
   const drawn = [{}, {}]; // what the sections show, and how to show a selected range in them
-  const showPressed = ({ pressed }) => {
-    for (const section of sections) {
-      for (const button of section.querySelectorAll(".labels button")) {
-        button.setAttribute("aria-pressed", String(pressed.column) === button.dataset.column && pressed.codes.has(Number(button.dataset.code)));
-      }
-    }
-  };
-  const showHidden = ({ hidden }) => {
+  const showStates = ({ pressed, hidden }) => {
     for (const item of document.querySelectorAll(".labels li[data-code]")) {
-      const isHidden = hidden.get(Number(item.dataset.column))?.has(Number(item.dataset.code)) ?? false;
+      const [column, code] = [item.dataset.column, Number(item.dataset.code)];
+      const isHidden = hidden.get(Number(column))?.has(code) ?? false;
+      const [button, hide] = [item.querySelector(".label"), item.querySelector(".hide")];
+      button.ariaPressed = String(pressed.column) === column && pressed.codes.has(code);
+      button.title = isHidden ? `${item.title}, hidden` : item.title;
       item.classList.toggle("off", isHidden);
-      item.querySelector(".label").title = isHidden ? `${item.title}, hidden` : item.title;
-      const hide = item.querySelector(".hide");
       hide.value = isHidden ? "show" : "hide";
-      hide.setAttribute("aria-label", `${hide.value} ${item.title}`);
+      hide.ariaLabel = `${hide.value} ${item.title}`;
     }
   };
   state.watch(["panels", "preset", "look", "shown", "kept"], ({ panels, preset, shown }) => {
@@ -37,12 +32,10 @@ function connectLegend(data, state, colouring) {
       const key = `${each.key} ${isDark()}`;
       if (drawn[place].key === key && (each.kind === "labels" || drawn[place].shown === shown)) return;
       drawn[place] = { key, shown, colours: each, refresh: drawLegend(data, state, section, each) };
-      showPressed(state.values);
-      showHidden(state.values);
+      showStates(state.values);
     });
   });
-  state.watch(["pressed"], showPressed);
-  state.watch(["hidden"], showHidden);
+  state.watch(["pressed", "hidden"], showStates);
   state.watch(["selected"], () => drawn.forEach(({ refresh }) => refresh?.()));
   // A legend that is drawn anew would close the dialogue in which a colour is chosen.
   state.watch(["colours"], () => sections.forEach((section, place) => {
@@ -80,15 +73,13 @@ function drawLegend(data, state, section, colouring) {
   list.scrollTop = 0;
   let refresh = null;
   if (colouring.kind === "numbers") {
-    const item = element("li");
     const bar = element("div", "", { class: "scale" });
     bar.style.background = `linear-gradient(to right, ${scaleColors(isDark(), 9).join(", ")})`;
     const ends = element("div", "", { class: "ends" });
     const histogram = makeHistogram(state, colouring);
     refresh = histogram.refresh;
     ends.append(element("span", colouring.ends[0]), histogram.said, element("span", colouring.ends[1]));
-    item.append(histogram.box, bar, ends);
-    list.append(item);
+    list.append(listItem(histogram.box, bar, ends));
   } else {
     colouring.labels.forEach((text, place) => entries.push({ code: place + 1, text, points: colouring.counts[place] }));
     if (entries.length > MOST_LABELS) {
@@ -120,9 +111,7 @@ function labelRow(data, state, colouring, { code, text, points }, table, name) {
     const { colours } = state.values;
     chooseColours(data, state, { ...colours, [colouring.name]: { ...ownValue(colours, colouring.name), [text]: swatch.value } });
   });
-  const button = element("button", "", {
-    class: "label", "aria-pressed": "false", "aria-keyshortcuts": "H O C", "data-code": code, "data-column": column,
-  });
+  const button = element("button", "", { class: "label", "aria-keyshortcuts": "H O C" });
   button.append(name, element("span", count(points), { class: "count" }));
   const acts = {
     o: isLabel ? () => showOnly(data, state, column, code) : null,

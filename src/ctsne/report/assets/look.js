@@ -29,7 +29,7 @@ function connectLook(state) {
     for (const key of ["size", "opacity"]) {
       byId(key).value = look[key] ?? 0;
       byId(`${key}-said`).textContent = look[key] === null ? "auto" : key === "size" ? `${look[key]} px` : look[key].toFixed(2);
-      byId(key).setAttribute("aria-valuetext", byId(`${key}-said`).textContent);
+      byId(key).ariaValueText = byId(`${key}-said`).textContent;
     }
     for (const key of Object.keys(LOOKS)) byId(key).value = look[key];
   });

@@ -75,9 +75,8 @@ function countsWithin(counts, across) {
   };
 }
 
-// In cells: the median, unless there are few points, and where points are densest. Density is
-// counted in squares that would hold a dozen points if they were spread evenly, because less is
-// chance, but not in larger ones than a name can stand for.
+// In cells: the median, unless few points are there, and where points are densest, in squares that
+// would hold a dozen points if they were spread evenly, because less is chance.
 
 function namePlaces(counts, within, across, count) {
   const reach = max(1, round(min(across / 16, (across * sqrt(12 / count) - 1) / 2)));
@@ -107,8 +106,8 @@ function namePlaces(counts, within, across, count) {
   return isMiddleFull ? [{ x, y }, densest] : [densest];
 }
 
-// Whether a label is more frequent at a place than it is anywhere: a label that is spread over all
-// points has no place for its name. Compared in the square with a quarter of its points.
+// Whether a label is more frequent at a place, in the square with a quarter of its points, than it is
+// anywhere: a label that is spread over all points has no place for its name.
 
 function isAtHome(within, allWithin, { x, y }, across, count, share) {
   const [column, row] = [floor(x), floor(y)];
@@ -235,8 +234,7 @@ function drawNames(context, named, { ink, paper }, unlit) {
   context.globalAlpha = 1;
 }
 
-// Codes that hardly take part in what is highlighted, if anything is: by their points, and by the
-// highlighted ones.
+// Codes that hardly take part in what is highlighted, if anything is.
 
 function unlitCodes(names, mask, raised) {
   if (names === null || mask === null) return new Set();

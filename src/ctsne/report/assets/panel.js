@@ -76,7 +76,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     Object.assign(canvas.style, {
       position: "absolute", inset: "0", width: "100%", height: "100%", objectFit: "contain", userSelect: "none",
     });
-    canvas.setAttribute("aria-hidden", "true"); // the box around it has the name
+    canvas.ariaHidden = "true"; // the box around it has the name
   };
 
   const frame = (now) => {

@@ -67,9 +67,8 @@ function trusted(data, map, least, mask) {
   return Uint8Array.from({ length: data.n }, (_, point) => ((mask === null || mask[point] === 1) && data.diagnostic(map, "trust", point) >= least ? 1 : 0));
 }
 
-// The panel that was used last is the one that slider, table and charts change. A map that the
-// slider cannot change, such as t-SNE, gets the focus by its menus only: a lasso in it must not
-// take the slider away from the other map.
+// Slider, table and charts change the panel used last. A map that the slider cannot change, such as
+// t-SNE, gets the focus by its menus only: a lasso in it leaves the slider to the other map.
 
 function connectFocus(facts, state) {
   SIDES.forEach((side, place) => {
@@ -111,7 +110,7 @@ function connectMenus(data, state, side, place) {
     maps.title = each.title;
     colours.value = typeof column === "number" ? String(column) : `.${column}`;
     colours.title = colours.selectedOptions[0]?.textContent ?? "";
-    host.setAttribute("aria-label", `${each.title}${column === null ? "" : `, coloured by ${colours.title}`}`);
+    host.ariaLabel = `${each.title}${column === null ? "" : `, coloured by ${colours.title}`}`;
     if (map === before) return;
     const known = main.filter(({ key }) => each.measures[key] !== undefined);
     byId(`${side}-measures`).replaceChildren(...known.flatMap((measure, index) => [

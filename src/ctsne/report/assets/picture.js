@@ -110,9 +110,8 @@ function svgImage(seen) {
 // Circles, or a picture if they are too many for a program to open.
 
 function svgPoints(seen) {
-  const { points, width, height, view, share } = seen;
+  const { points, width, height } = seen;
   const { layers } = frameOf(seen, 1, 1);
-  const { scale, left, top } = camera(view, width, height);
   const fills = points.table.map(hex);
   const lines = [];
   let number = 0;
@@ -122,8 +121,7 @@ function svgPoints(seen) {
     lines.push(`<g fill-opacity="${alpha.toFixed(3)}"${color === null ? "" : ` fill="${hex(color)}"`}>`);
     for (let i = 0; i < points.n; i++) {
       if (!isDrawn(i)) continue;
-      const x = left + scale * (points.from.x[i] + share * (points.to.x[i] - points.from.x[i]));
-      const y = top - scale * (points.from.y[i] + share * (points.to.y[i] - points.from.y[i]));
+      const [x, y] = pointPlace(seen, i);
       if (!(x > -radius && y > -radius && x < width + radius && y < height + radius)) continue;
       if (++number > MOST_CIRCLES) return svgImage(seen);
       const fill = color === null ? ` fill="${fills[points.codes[i]]}"` : "";

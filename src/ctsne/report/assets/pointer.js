@@ -22,9 +22,7 @@ function zoomed(view, factor, [x, y] = [view.x, view.y]) {
   return withinLimits({ x: x + share * (view.x - x), y: y + share * (view.y - y), side });
 }
 
-// Panel offers view(), go(view), place([left, top]) in the map, scale() in pixels, drag(),
-// aim(at), hover(at, event), tap(at), lasso(line or null) and select(line, mode); places are [left, top] in
-// pixels, and lines are places in the map.
+// Places `at` are [left, top] in pixels; panel.place(at) is in the map, and so are lines.
 
 function connectPointer(host, surface, panel) {
   const fingers = new Map();

@@ -1,8 +1,7 @@
-// A single point: its facts next to the pointer and, once clicked or found, beside the maps. And the
-// points dominated by one neighbour.
+// Facts about a point, next to the pointer and beside the maps, and points dominated by a neighbour.
 
-// Name, labels and diagnostics in a map, as pairs of a text and a function that reads another one:
-// columns are unpacked when first read, so that many of them do not delay the first hover.
+// Pairs of a name and a function that reads its text, because unpacking many columns at once would
+// delay the first hover.
 
 function factsOf(data, point, map, isWanted = () => true) {
   const { facts } = data;
@@ -84,9 +83,7 @@ function connectDominated(data, state) {
       const label = facts.known.map((column) => data.labelOf(column, point)).join(" | ");
       const button = element("button", data.nameOf(point), { title: `${data.nameOf(point)}, ${label}`, dir: "auto" });
       on(button, "click", () => lookAt({ pinned: point, point }));
-      const item = element("li");
-      item.append(button, element("span", weight.toFixed(2), { class: "count" }));
-      return item;
+      return listItem(button, element("span", weight.toFixed(2), { class: "count" }));
     }));
   });
 }

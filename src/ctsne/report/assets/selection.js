@@ -51,7 +51,7 @@ function connectFacets(data, state) {
     for (const button of buttons) {
       const own = button.dataset.facet;
       button.hidden = !can[own];
-      button.setAttribute("aria-pressed", own === open);
+      button.ariaPressed = own === open;
       byId(button.dataset.shows).hidden = own !== open;
     }
     byId("kept-number").textContent = ` ${kept.length}`;
@@ -89,30 +89,21 @@ function countTable(data, column, selected) {
   const all = [missing, ...counts];
   const order = Array.from(inside.keys()).filter((code) => inside[code] > 0).sort((a, b) => inside[b] - inside[a]);
   const table = element("table");
-  const head = element("tr");
-  head.append(element("th", name, { title: name, scope: "col", dir: "auto" }), element("th", "points", { scope: "col" }),
-    element("th", "share", { scope: "col", title: "share of the selected points" }),
-    element("th", "of all", { scope: "col", title: "share of this label among all points shown" }));
-  table.append(head);
+  const titles = [[name, name], ["points", ""], ["share", "share of the selected points"], ["of all", "share of this label among all points shown"]];
+  table.insertRow().append(...titles.map(([text, title]) => element("th", text, { title, scope: "col", dir: "auto" })));
   const nameOf = longNames(labels);
   for (const code of order.slice(0, MOST_ROWS)) {
-    const row = element("tr");
-    const cell = element("td");
-    cell.append(nameOf(code === 0 ? "missing" : labels[code - 1]));
-    row.append(cell, element("td", count(inside[code])), element("td", percent(inside[code] / selected.length)), element("td", percent(all[code] / data.n)));
-    table.append(row);
+    const row = table.insertRow();
+    row.insertCell().append(nameOf(code === 0 ? "missing" : labels[code - 1]));
+    const texts = [count(inside[code]), percent(inside[code] / selected.length), percent(all[code] / data.n)];
+    row.append(...texts.map((text) => element("td", text)));
   }
-  if (order.length > MOST_ROWS) {
-    const row = element("tr");
-    row.append(element("td", `and ${counted(order.length - MOST_ROWS, "more label")}`, { colspan: 4 }));
-    table.append(row);
-  }
+  if (order.length > MOST_ROWS) table.insertRow().append(element("td", `and ${counted(order.length - MOST_ROWS, "more label")}`, { colspan: 4 }));
   return table;
 }
 
-// A csv file of selections: row, name, selection, columns, and the place in a map. A point of several
-// selections has all their names. Texts are quoted but not changed, also those that begin with
-// = + - or @: they are the reader's own data, and changing them would break joins by name.
+// A csv file of selections; a point of several has all their names. Texts are quoted but not changed,
+// also those that begin with = + - or @: changing the reader's own data would break joins by name.
 
 function selectionTable(data, map, selections) {
   const { facts, rows } = data;

@@ -1,5 +1,4 @@
-// Points drawn pixel by pixel, where there is no graphics card and for pictures of any size. The
-// same discs as in gl.js.
+// Points drawn pixel by pixel as in gl.js, without a graphics card and for pictures of any size.
 
 const STEPS = 4; // places within a pixel that a disc is prepared for, in each direction
 

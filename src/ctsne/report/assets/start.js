@@ -42,7 +42,9 @@ function start() {
   connectWidget(data, state);
   const panelOf = (side) => maps.panels[SIDES.indexOf(side)];
   // A read-only view of the state, for tests and for the console.
+  const ofPanels = ["positions", "lit", "drawn", "frames", "tiles", "links", "named"];
   window.ctsnePage = Object.freeze({
+    ...Object.fromEntries(ofPanels.map((name) => [name, (side) => structuredClone(panelOf(side)[name]())])),
     facts: () => structuredClone(facts),
     state: () => ({
       ...structuredClone({ ...state.values, selected: Array.from(state.values.selected), kept: state.values.kept.map(({ name }) => name) }),
@@ -50,18 +52,11 @@ function start() {
     }),
     rows: () => Array.from(data.rows),
     neighbors: () => structuredClone(data.neighbors()),
-    positions: (side) => structuredClone(panelOf(side).positions()),
     highlighted: () => maps.highlighted(),
-    lit: (side) => panelOf(side).lit(),
     view: () => ({ ...state.values.view }),
     suggest: (share) => suggest(facts, facts.targets.map((_, place) => (Array.isArray(share) ? share[place] : share))).map,
-    drawn: (side) => panelOf(side).drawn(),
-    frames: (side) => panelOf(side).frames(),
-    tiles: (side) => panelOf(side).tiles(),
-    links: (side) => structuredClone(panelOf(side).links()),
     colours: () => structuredClone(state.values.colours),
     paint: (choices) => chooseColours(data, state, choices),
-    named: (side) => structuredClone(panelOf(side).named()),
     contours: (side) => panelOf(side).contoured().map(({ code, path }) => ({ code, path })),
   });
 }

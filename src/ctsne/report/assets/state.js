@@ -6,8 +6,8 @@ function makeState(facts) {
   const { map: suggested, reason } = suggest(facts, targets);
   const map = suggested ?? facts.lines.at(-1).maps.at(-1);
   const values = {
-    // What the panels on the left and on the right show: a map, and a colour (the number of a column
-    // or the key of a diagnostic; null if there is nothing to colour by).
+    // On the left and on the right: a map, and a colour (the number of a column, the key of a
+    // diagnostic, or null).
     panels: [],
     preset: "colours", // which of the two the panels share: "one" | "colours" | "maps" | "free" | "split"
     split: null, // the column whose labels have a map each in a split
@@ -59,8 +59,7 @@ function coloursOf(facts, map) {
   return [...columns, ...facts.diagnostics.map(({ key }) => key).filter((key) => facts.maps[map].highest?.[key] !== undefined)];
 }
 
-// The known label, and the one to look for; without it another label, a diagnostic, or whatever
-// else there is.
+// The known label, and the one to look for, else another label, a diagnostic, or what there is.
 
 function firstColours(facts, map) {
   const all = coloursOf(facts, map);

@@ -7,8 +7,7 @@ function connectAdvice(data, state) {
   state.watch(["panels", "focus"], (values) => {
     const { title, advice } = facts.maps[focused(values).map];
     const text = advice || "Nothing is factored out.";
-    line.textContent = facts.single ? text : `${title}: ${text}`;
-    line.title = line.textContent;
+    putText(line, facts.single ? text : `${title}: ${text}`);
     byId("why-apart").textContent = line.textContent;
   });
 }
@@ -59,7 +58,7 @@ function targetInputs(data, targets) {
         input.id = `share-${place}`;
         byId("target-field").append(input);
       }
-      input.setAttribute("aria-label", name);
+      input.ariaLabel = name;
       input.title = name;
       input.after(` ${name.replace(/^mixing of /, "of ")} `);
     }

@@ -2,15 +2,13 @@
 
 function drawAbout(data) {
   const { facts, n } = data;
-  byId("title").textContent = facts.title;
-  byId("title").title = facts.title;
+  putText(byId("title"), facts.title);
   const finished = facts.maps.filter(({ error }) => error === null).length;
   const names = facts.known.map((place) => facts.columns[place].name);
   const all = facts.sampledFrom ?? facts.n;
   const points = n < all ? `${count(n)} of ${count(all)} points${n < facts.n ? " shown" : ""}` : counted(n, "point");
   const short = [points, facts.single ? facts.maps[0].title : counted(finished, "map"), ...(names.length > 0 ? [`factored out: ${names.join(", ")}`] : [])];
-  byId("about").textContent = short.join(" · ");
-  byId("about").title = byId("about").textContent;
+  putText(byId("about"), short.join(" · "));
   byId("about-full").replaceChildren(...aboutParts(data, finished).map((part) => element("li", `${part}.`)));
   drawMeanings(facts);
 }
@@ -45,21 +43,16 @@ function drawMeanings(facts) {
 function connectSettings(data, state) {
   const { facts } = data;
   const table = byId("settings");
-  const head = element("tr");
-  head.append(element("th", "setting", { scope: "col" }));
-  for (const { name, meaning } of facts.measures) head.append(element("th", name, { scope: "col", title: meaning }));
-  head.append(element("th", "points dominated by one neighbour", { scope: "col" }));
   const timed = facts.maps.some(({ seconds }) => seconds !== null);
-  if (timed) head.append(element("th", "seconds", { scope: "col" }));
-  table.tHead.append(head);
+  const titles = [{ name: "setting" }, ...facts.measures, { name: "points dominated by one neighbour" }, ...(timed ? [{ name: "seconds" }] : [])];
+  table.tHead.insertRow().append(...titles.map(({ name, meaning = "" }) => element("th", name, { scope: "col", title: meaning })));
   const rows = new Map();
   const inLines = facts.lines.flatMap((line) => line.maps);
   const failed = facts.maps.flatMap(({ error }, map) => (error === null ? [] : [map]));
   for (const map of [...inLines, ...failed]) {
     const each = facts.maps[map];
-    const row = element("tr");
-    const first = element("td");
-    row.append(first);
+    const row = table.tBodies[0].insertRow();
+    const first = row.insertCell();
     if (each.error === null) {
       const button = element("button", each.title, { title: `Show ${each.title}` });
       on(button, "click", () => lookAtMap(state, map));
@@ -72,13 +65,12 @@ function connectSettings(data, state) {
       first.textContent = each.title;
       row.append(element("td", `failed: ${each.error}`, { colspan: facts.measures.length + 1 + timed, class: "error" }));
     }
-    table.tBodies[0].append(row);
   }
   state.watch(["panels", "focus", "suggested"], (values) => {
     const { suggested } = values;
     const { map } = focused(values);
     for (const [each, row] of rows) {
-      if (each === map) row.setAttribute("aria-current", "true");
+      if (each === map) row.ariaCurrent = "true";
       else row.removeAttribute("aria-current");
       row.querySelector(".tag").textContent = each === suggested ? "suggested" : "";
     }
@@ -93,9 +85,7 @@ function drawProvenance(data) {
       for (const [key, inner] of Object.entries(value)) add([...path, Array.isArray(value) ? String(Number(key) + 1) : key], inner);
       return;
     }
-    const row = element("tr");
-    row.append(element("th", path.join(" · "), { scope: "row" }), element("td", typeof value === "string" ? value : JSON.stringify(value)));
-    body.append(row);
+    body.insertRow().append(element("th", path.join(" · "), { scope: "row" }), element("td", typeof value === "string" ? value : JSON.stringify(value)));
   };
   add([], data.provenance);
   const { command } = data.provenance;

@@ -1,5 +1,5 @@
-// Sections beside the maps that share one place, so that none pushes another away. A selection and a
-// point bring up their own; without them, the section before returns.
+// Sections that share one place, so that none pushes another away. A selection and a point bring up
+// their own; without them, the section before returns.
 
 function connectTabs(facts, state) {
   const tabs = [...byId("tabs").children].filter((tab) => !tab.hidden && !(facts.single && tab.classList.contains("swept")));
@@ -21,7 +21,7 @@ function connectTabs(facts, state) {
   state.watch(["tab"], (values) => {
     for (const tab of byId("tabs").children) {
       const isOpen = nameOf(tab) === values.tab;
-      tab.setAttribute("aria-selected", isOpen);
+      tab.ariaSelected = isOpen;
       tab.tabIndex = isOpen ? 0 : -1;
       byId(nameOf(tab)).classList.toggle("closed", !isOpen);
     }
