@@ -47,7 +47,7 @@ def split_page(opened: Open, path: Path, **options: Any) -> Opened:
     return page
 
 
-def test_a_split_has_one_map_per_label_the_largest_first(opened: Open, tmp_path: Path) -> None:
+def test_a_split_has_one_map_per_label(opened: Open, tmp_path: Path) -> None:
     result, columns = made_up(120)
     columns["kind"] = np.repeat(["one", "two", "three"], [30, 70, 20])
     page = split_page(opened, written(tmp_path, Made(result, columns)))
@@ -56,7 +56,7 @@ def test_a_split_has_one_map_per_label_the_largest_first(opened: Open, tmp_path:
     page.page.select_option("#split", label="kind")
     page.settle()
     tiles = page.page.evaluate("ctsnePage.tiles('right')")
-    assert [(t["text"], t["count"]) for t in tiles] == [("two", 70), ("one", 30), ("three", 20)]
+    assert [(t["text"], t["count"]) for t in tiles] == [("one", 30), ("three", 20), ("two", 70)]
     box = page.page.locator("#right").bounding_box()
     assert box is not None
     for tile in tiles:
@@ -79,6 +79,15 @@ def test_a_split_says_how_many_labels_it_leaves_out(opened: Open, tmp_path: Path
     assert said.startswith("split by kind: kind 0 4, kind 1 4,") and said.count(",") == 23
     page.page.click("[data-preset=one]")
     assert page.page.get_attribute("#right", "aria-description") is None
+
+
+def test_tiles_have_the_order_of_the_legend(opened: Open, tmp_path: Path) -> None:
+    result, columns = made_up()
+    columns["kind"] = [["b", "b", "a", "c", "c", "c", None][i % 7] for i in range(60)]
+    page = split_page(opened, written(tmp_path, Made(result, columns)))
+    page.page.select_option("#split", label="kind")
+    tiles = page.page.evaluate("ctsnePage.tiles('right')")
+    assert [tile["text"] for tile in tiles] == ["a", "b", "c", "missing"]
 
 
 @pytest.mark.parametrize("insist", [False, True], ids=["pixels", "webgl"])

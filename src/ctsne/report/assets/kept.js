@@ -1,6 +1,6 @@
 // Selections with names, several at a time: to show again, to colour by and to save.
 
-const KEPT_COLORS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#a6761d", "#66a61e", "#e7298a"];
+const KEPT_COLORS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#a6761d"];
 const [MOST_KEPT, LONGEST_NAME] = [20, 60];
 
 // A column of labels whose points change; it comes after those of the data.

@@ -68,7 +68,8 @@ function tileMarks(seen) {
   ]);
 }
 
-// The groups of all points, and the tiles of a column: its labels with the most points shown.
+// The groups of all points, and the tiles of a column: its labels with the most points shown, in the
+// order of the legend.
 
 function tilesOf(data, column, shown) {
   const { labels } = data.facts.columns[column];
@@ -76,7 +77,7 @@ function tilesOf(data, column, shown) {
   const counts = new Uint32Array(labels.length + 1);
   for (let i = 0; i < data.n; i++) if (shown === null || shown[i] === 1) counts[codes[i]]++;
   const order = Array.from(counts.keys()).filter((code) => counts[code] > 0).sort((a, b) => counts[b] - counts[a]);
-  const kept = order.slice(0, MOST_TILES);
+  const kept = order.slice(0, MOST_TILES).sort((a, b) => (a || Infinity) - (b || Infinity));
   const groupOf = new Uint8Array(counts.length).fill(SHOWN);
   kept.forEach((code, place) => (groupOf[code] = FIRST_TILE + place));
   const group = Uint8Array.from(codes, (code, i) => (shown === null || shown[i] === 1 ? groupOf[code] : 0));

@@ -42,20 +42,21 @@ function start() {
   connectWidget(data, state);
   const panelOf = (side) => maps.panels[SIDES.indexOf(side)];
   // A read-only view of the state, for tests and for the console.
+  const { values } = state;
   const ofPanels = ["positions", "lit", "drawn", "frames", "tiles", "links", "named"];
   window.ctsnePage = Object.freeze({
     ...Object.fromEntries(ofPanels.map((name) => [name, (side) => structuredClone(panelOf(side)[name]())])),
     facts: () => structuredClone(facts),
     state: () => ({
-      ...structuredClone({ ...state.values, selected: Array.from(state.values.selected), kept: state.values.kept.map(({ name }) => name) }),
+      ...structuredClone({ ...values, selected: Array.from(values.selected), kept: values.kept.map(({ name }) => name) }),
       moving: maps.panels.some((panel) => panel.moving()),
     }),
     rows: () => Array.from(data.rows),
     neighbors: () => structuredClone(data.neighbors()),
     highlighted: () => maps.highlighted(),
-    view: () => ({ ...state.values.view }),
+    view: () => ({ ...values.view }),
     suggest: (share) => suggest(facts, facts.targets.map((_, place) => (Array.isArray(share) ? share[place] : share))).map,
-    colours: () => structuredClone(state.values.colours),
+    colours: () => structuredClone(values.colours),
     paint: (choices) => chooseColours(data, state, choices),
     contours: (side) => panelOf(side).contoured().map(({ code, path }) => ({ code, path })),
   });
