@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from figure5_setup import ALIKE, AUTHORS, MEASURES
+from strength_chart import draw_measure
 
 from ctsne import pl
 
@@ -34,20 +35,15 @@ def draw_scores(
             for name in ours:
                 label = name.replace(line, "ours")
                 strengths[label], values[label] = _by_setting(scores, name, measure)
-            pl.measures(
-                strengths, values, expected=expected.get(measure), xlabel="β", ylabel=title, ax=ax
+            draw_measure(
+                strengths, values, ax, expected=expected.get(measure), xlabel="β", ylabel=title
             )
         row[0].set_title(line, loc="left", fontweight="bold")
     for ax, (measure, (_, title)) in zip(axes[-1], MEASURES.items(), strict=True):
         pairs = {name: _by_setting(scores, name, measure) for name in over_strength}
         strengths, values = ({name: pair[i] for name, pair in pairs.items()} for i in (0, 1))
-        pl.measures(
-            strengths,
-            values,
-            expected=expected.get(measure),
-            xlabel="strength",
-            ylabel=title,
-            ax=ax,
+        draw_measure(
+            strengths, values, ax, expected=expected.get(measure), xlabel="strength", ylabel=title
         )
     axes[-1, 0].set_title(" and ".join(over_strength), loc="left", fontweight="bold")
     _finish(figure, axes)
@@ -87,7 +83,8 @@ def draw_curves(curves: pd.DataFrame, beta: float) -> Any:
         rows = curves[(curves["line"] == line) & (curves["beta"] == beta)]
         for ax, (measure, (_, title)) in zip(column, MEASURES.items(), strict=True):
             values = {"authors": rows[f"authors_{measure}"], "ours": rows[measure]}
-            pl.measures(rows["k"], values, xlabel="k", ylabel=title, ax=ax)
+            sizes = dict.fromkeys(values, rows["k"])
+            draw_measure(sizes, values, ax, xlabel="k", ylabel=title)
             ax.set_xscale("log")
         column[0].set_title(f"{line}, β = {beta:g}", loc="left", fontweight="bold")
     _finish(figure, axes)

@@ -307,20 +307,10 @@ def _split(data: Data) -> Call:
     return Call(pl.split, positions, by, color, most=int(data.rng.integers(1, 9)))
 
 
-def _curves(data: Data, size: int) -> dict[str, np.ndarray]:
-    return {name: data.rng.random(size) for name in ("joint", "revised")[: data.rng.integers(1, 3)]}
-
-
-def _measures(data: Data) -> Call:
-    if data.rng.random() < 0.3:
-        return Call(pl.measures, small_sweep(), pick(data.rng, ("mixing", "adjusted_rnx")))
-    return Call(pl.measures, [1, 1e-2, 1e-4], _curves(data, 3), expected=pick(data.rng, (None, 1)))
-
-
 def _trade_off(data: Data) -> Call:
     if data.rng.random() < 0.3:
         return Call(pl.trade_off, small_sweep())
-    x = _curves(data, 4)
+    x = {name: data.rng.random(4) for name in ("joint", "revised")[: data.rng.integers(1, 3)]}
     return Call(pl.trade_off, x, {name: data.rng.random(4) for name in x}, xlabel="x", ylabel="y")
 
 
@@ -463,7 +453,6 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "pl.maps": _maps,
     "pl.split": _split,
     "pl.strip": lambda data: Call(pl.strip, small_sweep(), mixing=data.strength),
-    "pl.measures": _measures,
     "pl.trade_off": _trade_off,
     "pl.palette": lambda data: Call(pl.palette, data.column),
     "report.show": lambda data: Call(

@@ -38,7 +38,6 @@ PICTURES: dict[str, Callable[..., Any]] = {
         POSITIONS, np.where(POSITIONS[:, 0] > 1, np.nan, POSITIONS[:, 1]), **width
     ),
     "maps": lambda **width: pl.maps({"a": POSITIONS, "b": POSITIONS}, LABELS, **width)[0],
-    "measures": lambda **width: pl.measures([0, 1], {"joint": [0, 1]}, ylabel="mixing", **width),
     "trade_off": lambda **width: pl.trade_off({"joint": [0, 1]}, {"joint": [1, 0]}, **width),
 }
 
@@ -111,7 +110,7 @@ def test_a_width_needs_a_new_figure() -> None:
     with pytest.raises(ValueError, match="width is that of a new figure"):
         pl.embedding(POSITIONS, width="single", ax=ax)
     with pytest.raises(ValueError, match="width is that of a new figure"):
-        pl.measures([0, 1], {"joint": [0, 1]}, width="single", ax=ax)
+        pl.trade_off({"joint": [0, 1]}, {"joint": [1, 0]}, width="single", ax=ax)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +137,7 @@ assert "matplotlib" not in sys.modules
 from matplotlib.figure import Figure
 ax = Figure().subplots()
 assert ctsne.pl.embedding([[0, 0], [1, 1]], ["a", "b"], ax=ax) is ax
-ctsne.pl.measures([0, 1], {"a": [0, 1]}, ax=ax)
+ctsne.pl.trade_off({"a": [0, 1]}, {"a": [1, 0]}, ax=ax)
 assert "matplotlib.pyplot" not in sys.modules
 """
     subprocess.run([sys.executable, "-P", "-c", program], check=True, timeout=120)
@@ -158,7 +157,6 @@ def draw_everything(labels: list[str | None]) -> list[plt.Axes]:
     return [
         pl.embedding(positions, labels, shape=labels),
         *pl.maps({str(label): positions for label in labels[1:3]}, labels),
-        pl.measures(np.linspace(0, 1, 3), names),
         pl.trade_off(names, names),
     ]
 
@@ -180,10 +178,11 @@ def test_label_text_is_shown_as_it_is() -> None:
 def test_all_text_lies_inside_the_figure_and_outside_the_data() -> None:
     labels = [f"label number {i}, with a rather long name" for i in range(30)] * 2
     positions = np.random.default_rng(0).normal(size=(60, 2))
+    names = {label: [0, 1] for label in labels}
     pictures = [
         pl.embedding(positions, labels, title="title"),
         pl.maps({"a": positions, "b": positions}, labels, ncols=1)[0],
-        pl.measures([0, 1], {label: [0, 1] for label in labels[:30]}, ylabel="y"),
+        pl.trade_off(names, names, ylabel="y"),
     ]
     for ax in pictures:
         figure = ax.figure

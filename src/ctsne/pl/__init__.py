@@ -1,4 +1,4 @@
-"""Pictures of maps and of their measures, drawn with matplotlib.
+"""Pictures of maps and of what they cost, drawn with matplotlib.
 
 Every function takes plain arrays and returns the Axes: ``ax``, or those of a new pyplot figure.
 Those that draw points also take an AnnData object and names of its columns, and those that compare
@@ -16,15 +16,14 @@ install "ctsne[plot]"``) is imported when the first picture is drawn.
 
 from ctsne.pl.compare import before_after, strip
 from ctsne.pl.maps import embedding, maps
-from ctsne.pl.measures import measures, trade_off
 from ctsne.pl.palette import palette
 from ctsne.pl.split import split
+from ctsne.pl.trade_off import trade_off
 
 __all__ = [
     "before_after",
     "embedding",
     "maps",
-    "measures",
     "palette",
     "split",
     "strip",

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ctsne._core.checks import as_numbers, check_number
+from ctsne._core.checks import check_number
 from ctsne._core.messages import label_text, shown
 from ctsne.labels import Column
 
@@ -70,15 +69,6 @@ def check_axes(ax: Any) -> None:
     if not isinstance(ax, load("axes").Axes):
         kind = type(ax).__name__
         raise TypeError(f"ax must be a matplotlib Axes or None (new figure), got {kind}")
-
-
-def check_list(values: Any, *, argument: str, entry: str) -> NDArray[np.float64]:
-    """Return numbers in one dimension, at least one of them."""
-    numbers = np.asarray(as_numbers(values, argument=argument), np.float64)
-    if numbers.ndim != 1 or not len(numbers):
-        got = f"got shape {numbers.shape}"
-        raise ValueError(f"{argument} must be a list with one entry per {entry}, {got}")
-    return numbers
 
 
 def check_width(width: object, given: object = None) -> float | None:

@@ -1,4 +1,4 @@
-"""Charts of measures: over the strength of the conditioning, and against each other."""
+"""One measure against another: what more conditioning costs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.checks import as_numbers, check_finite, check_number
-from ctsne._core.messages import shown, unknown, value_text
+from ctsne._core.checks import as_numbers
+from ctsne._core.messages import unknown, value_text
 from ctsne._core.vocabulary import measure_title, mixings_of, of_column, split_measure
 from ctsne.labels import encode_column
 from ctsne.pl import figures
@@ -24,82 +24,14 @@ from ctsne.sweep import Line, SweepResult, SweptMap
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Strengths in (0, 1] that span more than this factor are drawn on a logarithmic axis.
-_LINEAR_SPAN = 100
 # Areas of the markers at the weakest and at the strongest setting, in square points.
 _SMALLEST, _LARGEST = 14.0, 64.0
 # Lines of the same method.
 _DASHES = ("-", "--", ":", "-.")
 # Smaller settings are written with an exponent.
 _SCIENTIFIC = 0.01
-_RANDOM = Entry("random labels", figures.GREY, "", ":")
 
 _Arrays = dict[Any, NDArray[np.float64]]
-
-
-def measures(
-    strength: ArrayLike | Mapping[Any, ArrayLike] | SweepResult,
-    values: Mapping[Any, Any] | str = "mixing",
-    *,
-    over: str | None = None,
-    expected: float | None = None,
-    xlabel: str | None = None,
-    ylabel: str | None = None,
-    width: str | float | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw a measure over the strength of the conditioning, one line per method.
-
-    Strengths in (0, 1] that span more than two decades, such as beta, are drawn on a logarithmic
-    axis with 1 (no conditioning) at the left; others on a linear one. A method has the same colour
-    in every figure and on the page of a report.
-
-    Parameters
-    ----------
-    strength : array-like of shape (s,), mapping of name to array-like, or SweepResult
-        The settings, common to all names or one array per name. All lines of a sweep are drawn.
-    values : mapping of name to array-like of shape (s,) or (seeds, s), or str
-        The measure at each setting. With several seeds the line is their mean and the band spans
-        lowest to highest. NaN leaves a gap. For a sweep, the name of a measure in its table.
-    over : {"beta", "strength", "beta_low"}, optional
-        For a sweep whose methods have different parameters: draw those with this one.
-    expected : float, optional
-        The value for random labels, drawn as a dotted line; 1 for the mixing of a sweep.
-    xlabel, ylabel : str, optional
-    width, ax
-        As in :func:`ctsne.pl.embedding`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> from ctsne import pl
-    >>> beta = [1.0, 1e-2, 1e-4]
-    >>> ax = pl.measures(beta, {"revised": [0.0, 0.3, 0.9]}, expected=1, ylabel="mixing")
-    >>> ax.get_xscale()
-    'log'
-    """
-    figures.check_width(width, ax)
-    if isinstance(strength, SweepResult):
-        curves = _over_knob(_swept_curves(strength, values), over)
-        xlabel = next(iter(curves.values())).knob if xlabel is None else xlabel
-        ylabel = measure_title(str(values)) if ylabel is None else ylabel
-        if expected is None and split_measure(str(values))[0] in ("mixing", "other_mixing"):
-            expected = 1.0
-    else:
-        curves = _given_curves(strength, values)
-    if expected is not None:
-        expected = check_number(expected, "expected", low=-np.inf)
-    own, ax = ax is None, figures.chart_axes(ax, fixed=width)
-    styles = _curve_styles({name: curve.method for name, curve in curves.items()})
-    _draw_curves(ax, curves, styles, expected)
-    figures.finish_chart(ax, xlabel="beta" if xlabel is None else xlabel, ylabel=ylabel, grid="y")
-    room = add_legend(ax, [*styles.values(), *[_RANDOM] * (expected is not None)])
-    if own:
-        figures.widen(ax, room)
-    return ax
 
 
 def trade_off(
@@ -115,9 +47,9 @@ def trade_off(
 ) -> Axes:
     """Draw one measure against another, one line per method through its settings.
 
-    Colours and markers are those of :func:`ctsne.pl.measures` for the same names. The markers
-    grow from the first setting to the last to show the direction of a line, and the settings are
-    written next to them as far as there is room.
+    A method has the same colour in every figure and on the page of a report. The markers grow
+    from the first setting to the last to show the direction of a line, and the settings are written
+    next to them as far as there is room.
 
     Parameters
     ----------
@@ -129,8 +61,9 @@ def trade_off(
         the least mixed column of every map.
     settings : mapping of name to sequence of length s, optional
         What to write at the markers; by default the strengths or betas of a sweep.
-    xlabel, ylabel, width, ax
-        As in :func:`ctsne.pl.measures`.
+    xlabel, ylabel : str, optional
+    width, ax
+        As in :func:`ctsne.pl.embedding`.
 
     Returns
     -------
@@ -154,10 +87,10 @@ def trade_off(
         methods = {name: curve.method for name, curve in kept.items()}
         if settings is None:
             settings = {name: curve.settings for name, curve in kept.items() if curve.knob}
-            knobs = ", ".join(_knobs(kept))
+            knobs = ", ".join(dict.fromkeys(curve.knob for curve in kept.values() if curve.knob))
             numbers = [Entry(f"numbers: {knobs}", marker="")] * bool(knobs)
-        x = {name: _mean_of_seeds(values) for name, values in mixing.items()}
-        y = {name: _mean_of_seeds(curve.values) for name, curve in kept.items()}
+        x = {name: mean_of_seeds(values) for name, values in mixing.items()}
+        y = {name: mean_of_seeds(curve.values) for name, curve in kept.items()}
     across, along = _check_curves(x, argument="x"), _check_curves(y, argument="y")
     if set(across) != set(along):
         lonely = sorted(map(repr, set(across) ^ set(along)))
@@ -170,7 +103,7 @@ def trade_off(
             )
     notes = _check_settings(settings or {}, across)
     own, ax = ax is None, figures.chart_axes(ax, width=4.8, height=4.2, fixed=width)
-    styles = _curve_styles({name: methods.get(name) or _method_of(name) for name in across})
+    styles = curve_styles({name: methods.get(name) or method_of(name) for name in across})
     scale, beside = figures.scale_of(ax), []
     for name, style in styles.items():
         line, color, marker = (across[name], along[name]), style.color, style.marker
@@ -219,7 +152,7 @@ def _check_curves(curves: Any, *, argument: str) -> _Arrays:
     }
 
 
-def _curve_styles(methods: Mapping[Any, str]) -> dict[Any, Entry]:
+def curve_styles(methods: Mapping[Any, str]) -> dict[Any, Entry]:
     """Return a look per name, the same for the same names: lines of a method differ in dashes."""
     texts = {name: str(name) for name in methods}
     others = palette([texts[name] for name in methods if methods[name] not in METHOD_COLORS])
@@ -235,61 +168,9 @@ def _curve_styles(methods: Mapping[Any, str]) -> dict[Any, Entry]:
     return {name: styles[name] for name in methods}
 
 
-def _method_of(name: object) -> str:
+def method_of(name: object) -> str:
     """Return the method that a name begins with, as ``revised p`` does, if any."""
     return str(name).replace(",", " ").split(" ")[0].lower().replace("-", "")
-
-
-def _given_curves(strength: Any, values: Any) -> dict[Any, _Curve]:
-    """Check curves that are given as arrays, and their settings."""
-    curves = {}
-    for name, curve in _check_curves(values, argument="values").items():
-        array, argument = strength, "strength"
-        if isinstance(strength, Mapping):
-            if name not in strength:
-                raise ValueError(f"strength must have an array for each name, but lacks {name!r}")
-            array, argument = strength[name], f"strength[{name!r}]"
-        numbers = figures.check_list(array, argument=argument, entry="setting")
-        check_finite(numbers, argument=argument)
-        n = len(numbers)
-        if curve.ndim not in (1, 2) or curve.shape[-1] != n or not len(curve):
-            raise ValueError(
-                f"values[{name!r}] must have the shape ({n},) or (seeds, {n}), got {curve.shape}"
-            )
-        curves[name] = _Curve(_method_of(name), None, numbers, curve)
-    return curves
-
-
-def _draw_curves(
-    ax: Axes, curves: Mapping[Any, _Curve], styles: Mapping[Any, Entry], expected: float | None
-) -> None:
-    """Draw the mean of each curve and the band of its seeds, over a line for random labels."""
-    scale = figures.scale_of(ax)
-    strengths = np.concatenate([curve.settings for curve in curves.values()])
-    low, high = strengths.min(), strengths.max()
-    if low > 0 and high <= 1 and high / low > _LINEAR_SPAN:
-        ax.set_xscale("log")
-        # From 1, no conditioning, on the left to the strongest on the right, as on a linear axis.
-        first, last = np.floor(np.log10(high)), np.log10(low)
-        ax.set_xticks(10.0 ** np.arange(first, last - 0.5, -np.ceil((first - last) / 7)))
-        ax.minorticks_off()
-        margin = 10 ** (0.03 * (first - last))
-        ax.set_xlim(high * margin, low / margin)
-    look: dict[str, Any] = {"linewidth": 1.6 * scale}
-    if expected is not None:
-        ax.axhline(expected, color=figures.GREY, linestyle=":", zorder=1.5, **look)
-    look |= {"markersize": 5.5 * scale, "markeredgewidth": 0}
-    for name, curve in curves.items():
-        order, style = np.argsort(curve.settings, kind="stable"), styles[name]
-        strength, seeds = np.asarray(curve.settings)[order], np.atleast_2d(curve.values)[:, order]
-        if len(seeds) > 1:
-            # fmin and fmax skip NaN, without NumPy's warnings about settings with nothing else.
-            low, high = np.fmin.reduce(seeds), np.fmax.reduce(seeds)
-            ax.fill_between(strength, low, high, color=style.color, alpha=0.18, linewidth=0)
-            if len(strength) == 1:  # a band without width is not visible
-                ax.vlines(strength, low, high, color=style.color, linewidth=1.6 * scale)
-        mean, color, marker = _mean_of_seeds(seeds), style.color, style.marker
-        ax.plot(strength, mean, color=color, linestyle=style.line, marker=marker, **look)
 
 
 # Curves of a sweep
@@ -354,33 +235,7 @@ def _curve_of(lines: list[Line], knob: str | None, measure: str, method: str) ->
     return _Curve(method, knob, settings, values)
 
 
-def _knobs(curves: dict[str, _Curve]) -> list[str]:
-    """Return the parameters that set the strength of some curve."""
-    return list(dict.fromkeys(curve.knob for curve in curves.values() if curve.knob))
-
-
-def _mean_of_seeds(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_of_seeds(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean over the rows without NaN; a column of NaN stays NaN."""
     mean: NDArray[np.float64] = np.ma.masked_where(np.isnan(values), values).mean(axis=0)
     return np.ma.filled(mean, np.nan)
-
-
-def _over_knob(curves: dict[str, _Curve], over: object) -> dict[str, _Curve]:
-    """Return the curves over one knob, whose settings must be numbers."""
-    varied = _knobs(curves)
-    if not varied:
-        raise ValueError("no line of the sweep varies a strength: there is nothing to draw over")
-    choices = " or ".join(f"over={name!r}" for name in varied)
-    if over is None and len(varied) > 1:
-        names = " and ".join(varied)
-        raise ValueError(f"the methods vary {names}, which need separate axes: choose {choices}")
-    chosen = varied[0] if over is None else over
-    if chosen not in varied:
-        raise ValueError(f"no line of the sweep varies {shown(over)}; choose {choices}")
-    drawn = {name: curve for name, curve in curves.items() if curve.knob == chosen}
-    for name, curve in drawn.items():
-        if any(isinstance(setting, str) for setting in curve.settings):
-            raise ValueError(
-                f"{name} has one {chosen} per label or column; draw pl.trade_off instead"
-            )
-    return drawn
