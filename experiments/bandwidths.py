@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from similarity_profile import similarity_profile
 
-from ctsne.evaluate import expected_laplacian
+from ctsne.evaluate.mixing import expected_laplacian
 
 Floats = NDArray[np.float64]
 

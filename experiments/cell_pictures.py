@@ -10,7 +10,7 @@ from figure5_setup import COMMON, RANDOM
 from numpy.typing import NDArray
 
 from ctsne import pl
-from ctsne.evaluate import sample_points
+from ctsne.evaluate.sampling import sample_points
 
 # Dots of more cells are too small to tell their colours.
 MOST_DRAWN = 4000

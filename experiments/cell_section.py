@@ -46,7 +46,7 @@ from numpy.typing import NDArray
 from stand_in import OUTLIERS, make_stand_in
 
 from ctsne import pl
-from ctsne.evaluate import expected_laplacian
+from ctsne.evaluate.mixing import expected_laplacian
 from ctsne.neighbors import find_neighbors, paper_lengths
 
 # The nearest cells that t-SNE and the original look at: three times the perplexity.

@@ -18,7 +18,7 @@ import pandas as pd
 from common import number
 from numpy.typing import NDArray
 
-from ctsne.evaluate import expected_laplacian
+from ctsne.evaluate.mixing import expected_laplacian
 
 # The largest log-normalised value of counts per 10,000, log(1 + 10,000), is 9.2.
 LARGEST_LOG = 9.3

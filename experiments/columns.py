@@ -26,7 +26,8 @@ from real import parallel
 from yardsticks import harmony_tsne
 
 from ctsne import ConditionalTSNE
-from ctsne.evaluate import adjusted_rnx, expected_laplacian, knn_accuracy, laplacian, map_neighbors
+from ctsne.evaluate import adjusted_rnx, laplacian, map_neighbors
+from ctsne.evaluate.mixing import expected_laplacian, knn_accuracy
 
 DATASET, KNOWN, HIDDEN = "ifnb", ("stim", "donor"), "cell_type_partial"
 TARGET = 0.7

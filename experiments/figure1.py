@@ -9,7 +9,7 @@ import common
 import pandas as pd
 
 from ctsne import pl
-from ctsne.evaluate import expected_laplacian
+from ctsne.evaluate.mixing import expected_laplacian
 
 # The values of beta are those of the figure; the text below explains the two starts.
 TSNE, RANDOM, COMMON, REVISED = (

@@ -10,13 +10,14 @@ import common
 import numpy as np
 import pandas as pd
 from authors import at, compare, curve_table, full_tables, summary
+from curves import rnx_curve
 from figure5_claims import check_claims, compare_at_equal_mixing
 from figure5_pictures import draw_curves, draw_scores, draw_trade_offs
 from figure5_setup import ALIKE, AUTHORS, CLUSTER, CURVE_BETA, LINES, MEASURES, RANDOM
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from ctsne.evaluate import expected_laplacian, rnx_curve
+from ctsne.evaluate.mixing import expected_laplacian
 
 
 def run(output: Path) -> None:
@@ -141,7 +142,7 @@ def _curves(
             rows = scores.index[at(scores, line, beta)]
             measured = [
                 (
-                    rnx_curve(maps[row], data.X, data.known, k=sizes).value,
+                    rnx_curve(maps[row], data.X, data.known, k=sizes),
                     laplacian_curve(maps[row], data.known, sizes),
                     laplacian_curve(maps[row], data.hidden, sizes),
                 )

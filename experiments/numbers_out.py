@@ -20,7 +20,8 @@ from sklearn.decomposition import PCA
 
 from ctsne import ConditionalTSNE
 from ctsne.datasets import make_drift
-from ctsne.evaluate import data_neighbors, knn_accuracy, measure_map
+from ctsne.evaluate import data_neighbors, measure_map
+from ctsne.evaluate.mixing import knn_accuracy
 from ctsne.labels import Column, encode_number
 from ctsne.neighbors.alignment import without_trend
 

@@ -23,7 +23,7 @@ from cells import PANCREAS, Cells, Source
 from numpy.typing import NDArray
 from preprocessing import N_COMPS, N_TOP_GENES, pancreas_components
 
-from ctsne.evaluate import expected_laplacian
+from ctsne.evaluate.mixing import expected_laplacian
 
 STEPS = (
     "**Preprocessing** (paper, section 4.1; `preprocessing.R` of the authors, which calls Seurat "

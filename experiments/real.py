@@ -19,20 +19,14 @@ import joblib
 import numpy as np
 import pandas as pd
 from common import N_ITER, PAIRS, PERPLEXITY, STRENGTHS, Data, K, load, start, write
+from curves import rnx_curve
 from joblib.externals.loky import get_reusable_executor
 from numpy.typing import NDArray
 from yardsticks import bbknn_tsne, harmony_tsne, means_removed_tsne
 
 from ctsne import ConditionalTSNE
-from ctsne.evaluate import (
-    DataNeighbors,
-    data_neighbors,
-    expected_laplacian,
-    knn_accuracy,
-    laplacian,
-    map_neighbors,
-    rnx_curve,
-)
+from ctsne.evaluate import DataNeighbors, data_neighbors, laplacian, map_neighbors
+from ctsne.evaluate.mixing import expected_laplacian, knn_accuracy
 from ctsne.labels import encode_labels
 from ctsne.neighbors.alignment import choose_alignment
 
@@ -210,7 +204,7 @@ def measure(embedding: NDArray[np.floating], data: Data) -> dict[str, float]:
     lists = _lists(data)
     found = map_neighbors(embedding, k=lists.k, sample=min(n, MEASURED), n_jobs=1)
     sizes = np.arange(2, lists.k + 1)
-    kept = rnx_curve(found, lists, k=sizes, n_jobs=1).value
+    kept = rnx_curve(found, lists, k=sizes, n_jobs=1)
     return {
         "mixing": laplacian(found, data.known, k=K) / expected_laplacian(data.known),
         "rnx": float(kept[K - 2]),

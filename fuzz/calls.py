@@ -350,11 +350,7 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     ),
     "sweep.SweepResult.targets": lambda data: Call(small_sweep().targets, data.strength),
     "labels.combine_columns": lambda data: Call(labels.combine_columns, [data.known, data.other]),
-    "evaluate.adjusted_jaccard": _of_data(evaluate.adjusted_jaccard),
     "evaluate.adjusted_rnx": _of_data(evaluate.adjusted_rnx),
-    "evaluate.rnx_curve": lambda data: Call(
-        evaluate.rnx_curve, data.map, data.X, data.column, **data.sampled
-    ),
     "evaluate.data_neighbors": lambda data: Call(
         evaluate.data_neighbors,
         data.X,
@@ -388,17 +384,12 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "evaluate.summarize_diagnostics": lambda data: Call(
         evaluate.summarize_diagnostics, small_model().diagnostics_
     ),
-    "evaluate.expected_laplacian": lambda data: Call(evaluate.expected_laplacian, data.column),
-    "evaluate.knn_accuracy": _of_labels(evaluate.knn_accuracy),
     "evaluate.laplacian": _of_labels(evaluate.laplacian),
     "evaluate.mixing": lambda data: Call(
         evaluate.mixing, data.map, data.column, k=data.k, n_jobs=1
     ),
     "evaluate.mixing_by_label": lambda data: Call(
         evaluate.mixing_by_label, data.map, data.column, k=data.k, n_jobs=1
-    ),
-    "evaluate.sample_points": lambda data: Call(
-        evaluate.sample_points, data.n, pick(data.rng, (None, 5, 0.5)), 0
     ),
     "evaluate.standard_measures": lambda data: Call(
         evaluate.standard_measures, data.either_map(), data.column, data.other, n_jobs=1

@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE
-from ctsne.evaluate import adjusted_jaccard, adjusted_rnx, expected_laplacian, laplacian
+from ctsne.evaluate import adjusted_rnx, laplacian
+from ctsne.evaluate.mixing import expected_laplacian
+from ctsne.evaluate.rnx import adjusted_jaccard
 
 from .paper_values import AUTHORS, RANDOM, Measured
 

@@ -17,7 +17,8 @@ from ctsne.cli import demo
 from ctsne.cli.main import main
 from ctsne.cli.plot import save_picture, use_agg
 from ctsne.datasets import Synthetic, make_synthetic
-from ctsne.evaluate import adjusted_rnx, expected_laplacian, laplacian
+from ctsne.evaluate import adjusted_rnx, laplacian
+from ctsne.evaluate.mixing import expected_laplacian
 
 
 def made_up(data: Synthetic) -> Any:

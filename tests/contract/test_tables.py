@@ -11,11 +11,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from ctsne.evaluate import (
-    adjusted_rnx,
-    expected_laplacian,
-    laplacian,
-)
+from ctsne.evaluate import adjusted_rnx, laplacian
+from ctsne.evaluate.mixing import expected_laplacian
 from ctsne.labels import encode_column
 from ctsne.neighbors import find_neighbors
 

@@ -13,14 +13,13 @@ from ctsne.datasets import make_drift
 from ctsne.evaluate import (
     data_neighbors,
     evaluate,
-    expected_laplacian,
-    knn_accuracy,
     laplacian,
     map_neighbors,
     measure_map,
     mixing,
     mixing_by_label,
 )
+from ctsne.evaluate.mixing import expected_laplacian, knn_accuracy
 from ctsne.labels import encode_number
 from ctsne.neighbors.alignment import TREND_STEPS, TREND_WIDTH, without_trend
 

@@ -13,19 +13,17 @@ from scipy.spatial.distance import cdist
 from ctsne import ConditionalTSNE
 from ctsne._core.vocabulary import MEASURES
 from ctsne.evaluate import (
-    adjusted_jaccard,
     adjusted_rnx,
     data_neighbors,
     evaluate,
-    expected_laplacian,
-    knn_accuracy,
     laplacian,
     measure_map,
     mixing,
-    rnx_curve,
     summarize_diagnostics,
 )
-from ctsne.labels import combine_columns, encode_labels
+from ctsne.evaluate.mixing import expected_laplacian, knn_accuracy
+from ctsne.evaluate.rnx import adjusted_jaccard
+from ctsne.labels import combine_columns, encode_column, encode_labels
 
 from .. import reference as formulas
 from .cases import Case, cases
@@ -55,7 +53,7 @@ def test_holds_what_the_measures_say(case: dict[str, Any]) -> None:
         ("rnx", ""): adjusted_rnx(Y, X, k=10),
         ("adjusted_rnx", "batch"): adjusted_rnx(Y, X, batch, k=10),
         ("adjusted_jaccard", "batch"): adjusted_jaccard(Y, X, batch, k=10),
-        ("adjusted_rnx_area", "batch"): rnx_curve(Y, X, batch).area,
+        ("adjusted_rnx_area", "batch"): formulas.rnx_area(Y, X, encode_column(batch).codes, 198),
         ("mixing", "batch"): mixing(Y, batch, k=10),
         ("laplacian", "batch"): laplacian(Y, batch, k=10),
         ("mixing", "other"): mixing(Y, kind, k=10),
@@ -82,7 +80,8 @@ def test_whole_rankings_only_of_some_points(
     result = evaluate(**case, k=10).set_index("measure")
     assert result.points["adjusted_rnx"] == 200
     assert result.points["adjusted_rnx_area"] == 50
-    area = rnx_curve(case["embedding"], case["X"], case["labels"]).area
+    codes = encode_column(case["labels"]).codes
+    area = formulas.rnx_area(case["embedding"], case["X"], codes, 198)
     assert result.value["adjusted_rnx_area"] == pytest.approx(area, abs=0.05)
 
 

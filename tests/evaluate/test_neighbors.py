@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 
 from ctsne._core.vocabulary import MEASURED_POINTS
-from ctsne.evaluate import data_neighbors, map_neighbors, sample_points
+from ctsne.evaluate import data_neighbors, map_neighbors
 from ctsne.evaluate.neighbors import rank_data
+from ctsne.evaluate.sampling import sample_points
 
 from .. import reference as formulas
 from .cases import Case, cases

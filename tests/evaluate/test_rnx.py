@@ -1,4 +1,4 @@
-"""R_NX, its curves and the Jaccard index against plain formulas and hand-worked cases."""
+"""R_NX, the area under it and the Jaccard index against plain formulas and hand-worked cases."""
 
 import tracemalloc
 from typing import Any
@@ -8,14 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctsne.evaluate import (
-    adjusted_jaccard,
-    adjusted_rnx,
-    data_neighbors,
-    map_neighbors,
-    rnx_curve,
-    sample_points,
-)
+from ctsne.evaluate import adjusted_rnx, data_neighbors, map_neighbors
+from ctsne.evaluate.neighbors import both_neighbors, unsearched
+from ctsne.evaluate.rnx import adjusted_jaccard, at_all_sizes, rnx_area
+from ctsne.evaluate.sampling import sample_points
 
 from .. import reference as formulas
 from .cases import Case, cases
@@ -61,65 +57,46 @@ def test_points_agree_with_the_reference(case: Case) -> None:
     np.testing.assert_allclose(values, expected[points], atol=1e-12)
 
 
+def area_of(embedding: Any, X: Any, labels: Any, n_jobs: int = 1) -> float:
+    n = len(embedding)
+    return rnx_area(embedding, unsearched(X, labels, np.arange(n), n, n - 2, n_jobs), n_jobs)
+
+
 @settings(max_examples=60)
 @given(cases(), st.sampled_from([0.0, 2.0]))
-def test_curve_agrees_with_the_reference(case: Case, ranked_share: float) -> None:
+def test_every_size_and_the_area_agree_with_the_reference(case: Case, dense_share: float) -> None:
     """At every size, whether the neighbours are searched or ranked."""
     embedding, X, codes, labels, _ = case
     n = len(codes)
-    sizes = np.arange(1, n - 1)
+    values = [formulas.adjusted_rnx_values(embedding, X, codes, k) for k in range(1, n - 1)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ctsne.evaluate.rnx.RANKED_SHARE", ranked_share)
-        patch.setattr("ctsne.evaluate.rnx._DENSE_SHARE", ranked_share)
-        curve = rnx_curve(embedding, X, labels, k=sizes, n_jobs=1)
-    values = np.array([formulas.adjusted_rnx_values(embedding, X, codes, k) for k in sizes]).T
-    chosen = ~np.isnan(values)
-    means = np.full(n - 2, np.nan)
-    totals = np.where(chosen, values, 0).sum(axis=0)
-    np.divide(totals, chosen.sum(axis=0), out=means, where=chosen.any(axis=0))
-    np.testing.assert_allclose(curve.value, means, atol=1e-12)
-    if not chosen.any():
-        assert np.isnan(curve.area)
-        return
-    expected = formulas.rnx_area(embedding, X, codes, n - 2)
-    assert curve.area == pytest.approx(expected, abs=1e-12)
-
-
-def test_curve_of_a_sample() -> None:
-    rng = np.random.default_rng(2)
-    embedding, X, labels = rng.normal(size=(90, 2)), rng.normal(size=(90, 4)), np.arange(90) % 3
-    some = rnx_curve(embedding, X, labels, k=[40, 2], sample=20, random_state=5, n_jobs=2)
-    points = sample_points(90, 20, 5)
-    assert some.k.tolist() == [2, 40]
-    whole = [np.asarray(adjusted_rnx(embedding, X, labels, k=k, pointwise=True)) for k in (2, 40)]
-    np.testing.assert_allclose(some.value, [values[points].mean() for values in whole])
+        patch.setattr("ctsne.evaluate.rnx._DENSE_SHARE", dense_share)
+        low, high = both_neighbors(embedding, X, labels, n - 2, None, 0, 1)
+        found = at_all_sizes(low.indices, high)
+        area = area_of(embedding, X, labels)
+    np.testing.assert_allclose(found.T, values, atol=1e-12)
+    if np.isnan(values).all():
+        assert np.isnan(area)
+    else:
+        assert area == pytest.approx(formulas.rnx_area(embedding, X, codes, n - 2), abs=1e-12)
 
 
 def test_threads_do_not_matter() -> None:
     rng = np.random.default_rng(2)
     embedding, X, labels = rng.normal(size=(900, 2)), rng.normal(size=(900, 4)), np.arange(900) % 3
-    one, two = (rnx_curve(embedding, X, labels, n_jobs=n_jobs) for n_jobs in (1, 2))
-    assert np.array_equal(one.value, two.value) and one.area == two.area
+    assert area_of(embedding, X, labels, 1) == area_of(embedding, X, labels, 2)
 
 
 @pytest.mark.slow
-def test_a_whole_curve_needs_no_square_of_memory() -> None:
+def test_the_area_needs_no_square_of_memory() -> None:
     X = np.random.default_rng(2).normal(size=(4000, 3))
     tracemalloc.start()
     try:
-        rnx_curve(X[:, :2], X, np.arange(4000) % 2, n_jobs=2)
+        area_of(X[:, :2], X, np.arange(4000) % 2, n_jobs=2)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert peak < 4 * 4000**2  # half of one table of distances, and there are two
-
-
-def test_default_sizes_are_log_spaced() -> None:
-    X = np.random.default_rng(0).normal(size=(200, 2))
-    k = rnx_curve(X, X).k
-    assert (k[0], k[-1]) == (1, 198)
-    assert 10 <= len(k) <= 16
-    assert np.diff(np.log(k[k > 5])).max() < 0.5
 
 
 def test_lists_serve_many_measures_and_maps() -> None:
@@ -137,9 +114,6 @@ def test_lists_serve_many_measures_and_maps() -> None:
             assert adjusted_rnx(found, usual, k=k) == adjusted_rnx(embedding, X, k=k, sample=0.5)
         whole = map_neighbors(embedding, k=20)  # of all points, measured where the data are
         assert adjusted_rnx(whole, data, k=7) == adjusted_rnx(found, data, k=7)
-        curve = rnx_curve(found, data)
-        assert curve.k[-1] == 20
-        assert curve.value[-1] == pytest.approx(adjusted_rnx(found, data, k=20))
 
 
 def test_by_hand() -> None:
@@ -154,8 +128,7 @@ def test_by_hand() -> None:
 def test_jaccard_by_hand() -> None:
     # The map exchanges 1 and 2. Of the ends it keeps both neighbours, of 1 and 2 only each other;
     # among equally distant ones the first counts.
-    values = adjusted_jaccard([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=2, pointwise=True)
-    np.testing.assert_allclose(values, [1, 1 / 3, 1 / 3, 1])
+    assert adjusted_jaccard([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=2) == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(
@@ -187,13 +160,6 @@ def test_refused_lists() -> None:
     ):
         with pytest.raises((TypeError, ValueError), match=says):
             adjusted_rnx(embedding, table, **options)
-
-
-@pytest.mark.parametrize("k", [[], [0], [1, 39], [1.5], 3, [[1]]])
-def test_refused_sizes(k: Any) -> None:
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    with pytest.raises((ValueError, TypeError), match="k must be"):
-        rnx_curve(X, X, k=k)
 
 
 def test_neighbours_that_every_map_would_keep_do_not_count() -> None:

@@ -15,7 +15,8 @@ import pytest
 import reference_embedding
 from common import Data
 
-from ctsne.evaluate import adjusted_rnx, knn_accuracy
+from ctsne.evaluate import adjusted_rnx
+from ctsne.evaluate.mixing import knn_accuracy
 
 # Clusters
 

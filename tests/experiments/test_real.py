@@ -31,7 +31,8 @@ from yardsticks import (  # noqa: E402
 )
 
 from ctsne import ConditionalTSNE  # noqa: E402
-from ctsne.evaluate import adjusted_rnx, knn_accuracy, laplacian, mixing  # noqa: E402
+from ctsne.evaluate import adjusted_rnx, laplacian, mixing  # noqa: E402
+from ctsne.evaluate.mixing import knn_accuracy  # noqa: E402
 
 
 @pytest.fixture

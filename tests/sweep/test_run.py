@@ -23,13 +23,8 @@ from scipy.spatial.distance import pdist
 from ctsne import ConditionalTSNE
 from ctsne._core.files import WriteError, sole_writer
 from ctsne.datasets import make_synthetic
-from ctsne.evaluate import (
-    adjusted_rnx,
-    data_neighbors,
-    expected_laplacian,
-    laplacian,
-    measure_map,
-)
+from ctsne.evaluate import adjusted_rnx, data_neighbors, laplacian, measure_map
+from ctsne.evaluate.mixing import expected_laplacian
 from ctsne.layout import align
 from ctsne.methods import align_value
 from ctsne.storage.archive import read_archive, write_archive

@@ -6,35 +6,22 @@ search only once, the neighbours that :func:`map_neighbors` and :func:`data_neig
 """
 
 from ctsne.evaluate.measures import evaluate, measure_map, summarize_diagnostics
-from ctsne.evaluate.mixing import (
-    expected_laplacian,
-    knn_accuracy,
-    laplacian,
-    mixing,
-    mixing_by_label,
-)
+from ctsne.evaluate.mixing import laplacian, mixing, mixing_by_label
 from ctsne.evaluate.neighbors import DataNeighbors, MapNeighbors, data_neighbors, map_neighbors
-from ctsne.evaluate.rnx import Curve, adjusted_jaccard, adjusted_rnx, rnx_curve
-from ctsne.evaluate.sampling import sample_points
+from ctsne.evaluate.rnx import adjusted_rnx
 from ctsne.evaluate.standard import standard_measures
 
 __all__ = [
-    "Curve",
     "DataNeighbors",
     "MapNeighbors",
-    "adjusted_jaccard",
     "adjusted_rnx",
     "data_neighbors",
     "evaluate",
-    "expected_laplacian",
-    "knn_accuracy",
     "laplacian",
     "map_neighbors",
     "measure_map",
     "mixing",
     "mixing_by_label",
-    "rnx_curve",
-    "sample_points",
     "standard_measures",
     "summarize_diagnostics",
 ]

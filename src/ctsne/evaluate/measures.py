@@ -16,7 +16,7 @@ from ctsne.affinity.result import Diagnostics
 from ctsne.evaluate import neighbors
 from ctsne.evaluate.mixing import expected_laplacian, knn_accuracy, laplacian, number_r2
 from ctsne.evaluate.neighbors import DataNeighbors, MapNeighbors
-from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, ranked_curve, rnx_within
+from ctsne.evaluate.rnx import adjusted_jaccard, adjusted_rnx, rnx_area, rnx_within
 from ctsne.evaluate.sampling import check_k, sample_points
 from ctsne.evaluate.standard import representation, standard_table, tsne_map
 from ctsne.labels import JOINT, Column, Labels, encode_labels
@@ -104,7 +104,7 @@ def measure_map(
             measures |= {of_column(measure, name): value for measure, value in mixed.items()}
     for name, column in hidden.items():
         mixed = _label_measures(found, column, k)
-        mixed["knn_accuracy"] = float(knn_accuracy(found, column, k=k))
+        mixed["knn_accuracy"] = knn_accuracy(found, column, k=k)
         if data.metric != "precomputed":  # workers of a sweep have no distances
             mixed["rnx_within"] = rnx_within(positions, data, column, k, n_jobs)
         for measure, value in mixed.items():
@@ -237,7 +237,7 @@ def evaluate(
     area = float("nan")
     if data.complete and data.features is not None:
         ranked = replace(data, points=data.points[drawn])
-        area = float(ranked_curve(positions, ranked, np.array([n - 2]), n_jobs).area)
+        area = rnx_area(positions, ranked, n_jobs)
     name = "rnx_area" if known is None else "adjusted_rnx_area"
     rows.append((name, label, n - 2, area, 0.0, len(drawn)))
     table = pd.DataFrame(rows, columns=_COLUMNS).astype({"k": "Int64"})

@@ -29,8 +29,9 @@ def laplacian(
 ) -> float | Floats:
     """Mean share of different labels among the k nearest neighbours in the map.
 
-    0 means that every neighbourhood has one label. Random labels give `expected_laplacian`. Of a
-    number (:func:`ctsne.labels.encode_number`), it is the mean difference in ranks.
+    0 means that every neighbourhood has one label; :func:`ctsne.evaluate.mixing` compares it with
+    random labels. Of a number (:func:`ctsne.labels.encode_number`), it is the mean difference in
+    ranks.
 
     Parameters
     ----------
@@ -75,24 +76,9 @@ def laplacian(
 
 
 def expected_laplacian(labels: object) -> float:
-    """Laplacian score expected when the labels are assigned at random.
+    """Return the Laplacian score of random labels: the chance that two labelled points differ.
 
-    Parameters
-    ----------
-    labels : array-like of shape (n,) or (n, c)
-        Any label column; missing labels are left out.
-
-    Returns
-    -------
-    float
-        ``Σ n_l (m - n_l) / (m (m - 1))`` over the m labelled points; nan if m is less than 2. Of a
-        number, the mean difference in ranks of two points.
-
-    Examples
-    --------
-    >>> from ctsne.evaluate import expected_laplacian
-    >>> round(expected_laplacian(["a", "a", "b", "b"]), 3)
-    0.667
+    Of a number, it is the mean difference in ranks; nan with fewer than two labelled points.
     """
     column = encode_column(labels)
     counts = column.counts.astype(np.float64)
@@ -194,38 +180,13 @@ def _default_neighbors(
     return map_neighbors(given, k=k, sample=MEASURED_POINTS, n_jobs=n_jobs), column
 
 
-def knn_accuracy(
-    embedding: Map,
-    labels: object,
-    *,
-    k: int = NEIGHBORHOOD,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
-    n_jobs: int = -1,
-) -> float | Floats:
+def knn_accuracy(embedding: Map, labels: object, *, k: int = NEIGHBORHOOD) -> float:
     """Share of points whose label is the most frequent one among their k nearest neighbours.
 
     A point is not its own neighbour, so this is the leave-one-out accuracy of a nearest-neighbour
     classifier on the map. Of equally frequent labels, that of the nearest neighbour wins.
-
-    Parameters
-    ----------
-    embedding, labels, k, sample, random_state, pointwise, n_jobs
-        As in :func:`ctsne.evaluate.laplacian`.
-
-    Returns
-    -------
-    float, or ndarray of float64
-        From 0 to 1; nan if no labelled point has a labelled neighbour.
-
-    Examples
-    --------
-    >>> from ctsne.evaluate import knn_accuracy
-    >>> knn_accuracy([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"], k=1)
-    0.75
     """
-    found, known = labelled_neighbors(embedding, labels, k, sample, random_state, n_jobs)
+    found, known = labelled_neighbors(embedding, labels, k, None, 0, -1)
 
     def is_right(rows: slice) -> Floats:
         near, own = known.codes[found.indices[rows]], known.codes[found.points[rows]]
@@ -234,7 +195,7 @@ def knn_accuracy(
         winner = near[np.arange(len(near)), first]
         return np.where((own >= 0) & (winner >= 0), (winner == own).astype(np.float64), np.nan)
 
-    return in_chunks(is_right, len(found.points), 4 * found.k, pointwise)
+    return float(in_chunks(is_right, len(found.points), 4 * found.k, pointwise=False))
 
 
 def number_r2(found: MapNeighbors, column: Column, k: int = PREDICTED) -> float:

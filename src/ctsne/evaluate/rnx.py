@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import joblib
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from ctsne._core.checks import check_jobs
@@ -20,65 +18,12 @@ from ctsne.evaluate.sampling import Floats, Indices, Points, Positions
 from ctsne.labels import Column
 from ctsne.neighbors.patterns import available, different_labels
 
-# For neighbourhoods larger than this share of the points, ranking all points is faster than a
-# search.
-RANKED_SHARE = 1 / 16
 # A ranked row counts as this many rows of a search, so that a chunk of them fits in the cache.
 RANKED_LENGTH = 8
 # With fewer free neighbours than this, which is a rounding error, there is no choice.
 _NO_CHOICE = 1e-9
 # Above this share of all points, a table with an entry per point is faster than a sort.
 _DENSE_SHARE = 1 / 16
-
-
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """A measure over neighbourhood sizes.
-
-    Attributes
-    ----------
-    k : ndarray of int64, shape (s,)
-        Neighbourhood sizes.
-    value : ndarray of float64, shape (s,)
-        The measure at these sizes.
-    area : float
-        The area under the curve on a logarithmic axis, ``Σ value(k)/k / Σ 1/k`` over *every* size
-        up to the largest (Lee et al. 2015), so that it does not depend on the sizes shown. Sizes
-        without a value are left out.
-
-    Examples
-    --------
-    >>> from ctsne.evaluate import rnx_curve
-    >>> curve = rnx_curve([[0], [2], [1], [3]], [[0], [1], [2], [3]], k=[1, 2])
-    >>> curve.k.tolist(), curve.value.tolist(), round(curve.area, 3)
-    ([1, 2], [-0.5, 0.25], -0.25)
-    """
-
-    k: NDArray[np.int64]
-    value: NDArray[np.float64]
-    area: float
-
-
-def make_curve(
-    values: Callable[[slice], Floats], rows: Iterable[slice], sizes: Points, n_jobs: int
-) -> Curve:
-    """Compute the values of some points at a time at all sizes, and their means as a curve."""
-
-    def reduced(some: slice) -> tuple[Floats, Floats]:
-        found = values(some)
-        return np.nansum(found, axis=0), (~np.isnan(found)).sum(axis=0).astype(np.float64)
-
-    # Threads share the data, and at most one chunk of points per thread is in work.
-    run = joblib.Parallel(check_jobs(n_jobs), require="sharedmem", return_as="generator")
-    results = run(joblib.delayed(reduced)(some) for some in rows)
-    totals, counts = np.zeros(sizes[-1]), np.zeros(sizes[-1])
-    for total, count in results:
-        totals += total
-        counts += count
-    means = sampling.divided(totals, counts)
-    weights = np.where(np.isnan(means), 0.0, 1 / np.arange(1, len(means) + 1))
-    area = sampling.divided((weights * np.nan_to_num(means)).sum(), weights.sum())
-    return Curve(sizes, means[sizes - 1], float(area))
 
 
 def adjusted_rnx(
@@ -129,108 +74,49 @@ def adjusted_rnx(
     return _compared(*lists, partial(_beyond_chance, k), pointwise)
 
 
-def adjusted_jaccard(
-    embedding: Map,
-    X: Any,
-    labels: object = None,
-    *,
-    k: int = NEIGHBORHOOD,
-    sample: float | None = None,
-    random_state: object = 0,
-    pointwise: bool = False,
-    n_jobs: int = -1,
-) -> float | Floats:
-    """Mean Jaccard index ``|v ∩ n| / |v ∪ n|`` of the neighbourhoods in data and map.
-
-    Neighbourhoods are those of :func:`ctsne.evaluate.adjusted_rnx`, without correction for chance.
-    The paper's authors publish tables of this measure.
-
-    Parameters
-    ----------
-    embedding, X, labels, k, sample, random_state, pointwise, n_jobs
-        As in :func:`ctsne.evaluate.adjusted_rnx`.
-
-    Returns
-    -------
-    float, or ndarray of float64
-        From 0 to 1.
-
-    Examples
-    --------
-    >>> from ctsne.evaluate import adjusted_jaccard
-    >>> X = [[0], [1], [2], [3]]
-    >>> adjusted_jaccard([[0], [2], [1], [3]], X, k=2, pointwise=True).round(3).tolist()
-    [1.0, 0.333, 0.333, 1.0]
-    """
-    lists = neighbors.both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
+def adjusted_jaccard(embedding: Map, X: Any, labels: object = None, *, k: int) -> float:
+    """Mean Jaccard index ``|v ∩ n| / |v ∪ n|`` of the same neighbourhoods, chance included."""
+    lists = neighbors.both_neighbors(embedding, X, labels, k, None, 0, -1)
     # Two sets of k with some points in common.
-    return _compared(*lists, lambda shared, *_: shared / (2 * k - shared), pointwise)
+    return float(_compared(*lists, lambda shared, *_: shared / (2 * k - shared), pointwise=False))
 
 
-def rnx_curve(
-    embedding: Map,
-    X: Any,
-    labels: object = None,
-    *,
-    k: ArrayLike | None = None,
-    sample: float | None = None,
-    random_state: object = 0,
-    n_jobs: int = -1,
-) -> Curve:
-    """R_NX over neighbourhood sizes, adjusted for labels, and the area under it.
+def rnx_area(positions: Positions, data: DataNeighbors, n_jobs: int) -> float:
+    """Return the area under R_NX on a logarithmic axis, ``Σ R_NX(k)/k / Σ 1/k`` (Lee et al. 2015).
 
-    A whole curve ranks all points by their distance from each measured point. With more than about
-    ten thousand points, pass ``sample``.
-
-    Parameters
-    ----------
-    embedding, X, labels, sample, random_state, n_jobs
-        As in :func:`ctsne.evaluate.adjusted_rnx`.
-    k : list of int, optional
-        Neighbourhood sizes, each from 1 to n - 2; by default log-spaced over all of these, or up
-        to the length of given lists.
-
-    Returns
-    -------
-    Curve
-
-    Examples
-    --------
-    >>> from ctsne.evaluate import rnx_curve
-    >>> X = [[0.0], [1.0], [3.0], [7.0], [15.0]]
-    >>> curve = rnx_curve(X, X, ["a", "b", "a", "b", "b"])
-    >>> curve.k.tolist(), curve.value.tolist(), curve.area
-    ([1, 2, 3], [1.0, 1.0, 1.0], 1.0)
+    All points are ranked by their distance from each measured point. Sizes without a value are
+    left out.
     """
-    given, n = neighbors.check_map(embedding)
-    lengths = [lists.k for lists in (given, X) if isinstance(lists, MapNeighbors | DataNeighbors)]
-    sizes = sampling.check_sizes(k, largest=min(lengths, default=n - 2), n=n)
-    largest = int(sizes[-1])
-    if isinstance(given, MapNeighbors) or lengths or largest <= RANKED_SHARE * n:
-        low, high = neighbors.both_neighbors(
-            given, X, labels, largest, sample, random_state, n_jobs
-        )
-
-        def values(rows: slice) -> Floats:
-            return _at_all_sizes(low.indices[rows], high._of_rows(rows))
-
-        return make_curve(values, sampling.chunks(len(low.points), 4 * largest), sizes, n_jobs)
-    points = sampling.sample_points(n, sample, random_state)
-    data = neighbors.unsearched(X, labels, points, n, largest, n_jobs)
-    return ranked_curve(given, data, sizes, n_jobs)
-
-
-def ranked_curve(positions: Positions, data: DataNeighbors, sizes: Points, n_jobs: int) -> Curve:
-    """Compute a curve from rankings of all points; arguments are checked."""
     places, lists = positions.astype(np.float64), neighbors.rank_data(data)
+    largest = data.n - 2
 
     def values(rows: slice) -> Floats:
         points = data.points[rows]
         near = neighbors.rank_points(cdist(places[points], places, "sqeuclidean"), points)
-        return _at_all_sizes(near[:, : sizes[-1]], lists(points))
+        return at_all_sizes(near[:, :largest], lists(points))
 
     rows = sampling.chunks(len(data.points), RANKED_LENGTH * data.n)
-    return make_curve(values, rows, sizes, n_jobs)
+    means = mean_curve(values, rows, largest, n_jobs)
+    weights = np.where(np.isnan(means), 0.0, 1 / np.arange(1, len(means) + 1))
+    return float(sampling.divided((weights * np.nan_to_num(means)).sum(), weights.sum()))
+
+
+def mean_curve(
+    values: Callable[[slice], Floats], rows: Iterable[slice], largest: int, n_jobs: int
+) -> Floats:
+    """Compute the values of some points at a time at all sizes, and return their means."""
+
+    def reduced(some: slice) -> tuple[Floats, Floats]:
+        found = values(some)
+        return np.nansum(found, axis=0), (~np.isnan(found)).sum(axis=0).astype(np.float64)
+
+    # Threads share the data, and at most one chunk of points per thread is in work.
+    run = joblib.Parallel(check_jobs(n_jobs), require="sharedmem", return_as="generator")
+    totals, counts = np.zeros(largest), np.zeros(largest)
+    for total, count in run(joblib.delayed(reduced)(some) for some in rows):
+        totals += total
+        counts += count
+    return sampling.divided(totals, counts)
 
 
 def rnx_within(
@@ -269,7 +155,8 @@ def _compared(
     return sampling.in_chunks(values, len(low.points), 4 * low.k, pointwise)
 
 
-def _at_all_sizes(near: Indices, data: DataNeighbors) -> Floats:
+def at_all_sizes(near: Indices, data: DataNeighbors) -> Floats:
+    """Return the adjusted R_NX of each point at every size up to the length of the lists."""
     return _beyond_chance(np.arange(1, near.shape[1] + 1), *_counts(near, data))
 
 

@@ -7,10 +7,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ctsne._core.checks import check_count, check_number, check_seed
-from ctsne._core.messages import shown
 
 Points = NDArray[np.int64]
 Indices = NDArray[np.int32]
@@ -31,42 +30,8 @@ def check_k(k: object, *, n: int) -> int:
     return size
 
 
-def check_sizes(k: ArrayLike | None, *, largest: int, n: int) -> Points:
-    """Return increasing neighbourhood sizes; by default about six per factor of ten."""
-    if k is None:
-        check_k(largest, n=n)
-        steps = 1 + int(np.ceil(6 * np.log10(largest)))
-        return np.unique(np.geomspace(1, largest, steps).round().astype(np.int64))
-    sizes = np.asarray(k)
-    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or not len(sizes):
-        raise TypeError(f"k must be a list of whole numbers, got {shown(k)}")
-    for size in (sizes.min(), sizes.max()):
-        check_k(size, n=n)
-    return np.unique(sizes).astype(np.int64)
-
-
 def sample_points(n: int, sample: float | None = None, random_state: object = 0) -> Points:
-    """Draw the points at which a measure is taken.
-
-    Parameters
-    ----------
-    n : int
-        Number of points.
-    sample, random_state
-        As in :func:`ctsne.evaluate.map_neighbors`.
-
-    Returns
-    -------
-    ndarray of int64
-        Distinct points in increasing order.
-
-    Examples
-    --------
-    >>> from ctsne.evaluate import sample_points
-    >>> sample_points(5).tolist(), len(sample_points(1000, 0.05)), len(sample_points(1000, 30))
-    ([0, 1, 2, 3, 4], 50, 30)
-    """
-    check_count(n, "n", low=1)
+    """Draw a share or a number of points at which a measure is taken, in increasing order."""
     if sample is None:
         return np.arange(n)
     if isinstance(sample, Integral):

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from ctsne._core.checks import check_number
 from ctsne._core.messages import shown, value_text
 from ctsne._core.vocabulary import chosen_by, of_column, split_measure
-from ctsne.evaluate import DataNeighbors, adjusted_rnx, expected_laplacian, laplacian
+from ctsne.evaluate import DataNeighbors, adjusted_rnx, laplacian
+from ctsne.evaluate.mixing import expected_laplacian
 from ctsne.evaluate.neighbors import search_map
 from ctsne.evaluate.sampling import Floats, divided
 from ctsne.labels import Labels
