@@ -1,7 +1,5 @@
 """The Dask cluster: a client that is given or made, and tasks that run on its workers."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import signal

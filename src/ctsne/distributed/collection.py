@@ -1,7 +1,5 @@
 """Collections: Dask arrays, Dask data frames and files, as shards that are read in blocks."""
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import os

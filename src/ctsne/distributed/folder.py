@@ -1,7 +1,5 @@
 """The folder of placed points: one file per shard, and a record of what it was made from."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Zarr arrays below a Dask array: all their chunks are files, and a damaged one is named."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass

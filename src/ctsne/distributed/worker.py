@@ -1,7 +1,5 @@
 """What runs on a worker: the model, kept once per process, and shards that are placed with it."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import warnings

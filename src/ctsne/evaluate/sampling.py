@@ -1,7 +1,5 @@
 """Which points are measured, how large their neighbourhoods are, and means over them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any

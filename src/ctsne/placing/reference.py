@@ -1,7 +1,5 @@
 """The map as new points see it, from a fit: finds their neighbours, weighs and places them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
