@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from figure5_setup import ALIKE, AUTHORS, MEASURES
-from strength_chart import draw_measure
-
-from ctsne import pl
+from strength_chart import draw_measure, draw_trade_off
 
 
 def draw_scores(
@@ -66,7 +64,8 @@ def draw_trade_offs(means: pd.DataFrame, authors: pd.DataFrame) -> Any:
                 {name: table[each].to_numpy() for name, table in values.items()}
                 for each in ("laplacian", measure)
             )
-            pl.trade_off(x, y, xlabel=MEASURES["laplacian"][1], ylabel=MEASURES[measure][1], ax=ax)
+            titles = {"xlabel": MEASURES["laplacian"][1], "ylabel": MEASURES[measure][1]}
+            draw_trade_off(x, y, ax, **titles)
             ax.set_title(source, loc="left", fontweight="bold")
     _finish(figure, axes)
     return figure

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import strength_chart
 from common import (
     N_ITER,
     PAIRS,
@@ -250,7 +251,6 @@ def draw_trade_off(output: Path, name: str, lines: Means) -> str:
     """Draw neighbours kept and impurity against mixing."""
     from matplotlib import pyplot as plt
 
-    from ctsne import pl
     from ctsne.pl.palette import METHOD_COLORS
 
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), facecolor="white")
@@ -268,12 +268,12 @@ def draw_trade_off(output: Path, name: str, lines: Means) -> str:
     inks = {line: {"color": "#222222"} for line in points}
     inks[TSNE] = {"color": METHOD_COLORS["tsne"]}
     for ax, value, text in zip(axes, ("rnx", "other_laplacian"), texts, strict=True):
-        pl.trade_off(
+        strength_chart.draw_trade_off(
             {line: path["mixing"] for line, path in drawn.items()},
             {line: path[value] for line, path in drawn.items()},
+            ax,
             xlabel="mixing of the known label (1: random)",
             ylabel=text,
-            ax=ax,
         )
         for share in SHARES:
             ax.axvline(share, color="#b0b0b0", linewidth=0.8, linestyle=":", zorder=0)

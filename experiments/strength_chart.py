@@ -1,4 +1,4 @@
-"""Draw a measure over the strength of the conditioning, one line per method."""
+"""Draw a measure over the strength of the conditioning, or over another, one line per method."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ctsne.pl import figures
-from ctsne.pl.trade_off import curve_styles, mean_of_seeds, method_of
+from ctsne.pl.trade_off import Curve, curve_styles, draw_curves, mean_of_seeds
 
 # Strengths in (0, 1] that span more than this factor are drawn on a logarithmic axis.
 _LINEAR_SPAN = 100
@@ -30,7 +30,7 @@ def draw_measure(
     ``values`` have the shape (settings,) or (seeds, settings); NaN leaves a gap. Betas that span
     more than two decades are drawn on a logarithmic axis, with 1 (no conditioning) at the left.
     """
-    styles = curve_styles({name: method_of(name) for name in values})
+    styles = curve_styles({name: _method_of(name) for name in values})
     _set_scale(ax, np.concatenate([np.asarray(strength[name], float) for name in values]))
     look: dict[str, Any] = {"linewidth": 1.6}
     if expected is not None:
@@ -50,6 +50,22 @@ def draw_measure(
         ax.plot(settings, mean, color=color, linestyle=style.line, marker=marker, **look)
     figures.finish_chart(ax, xlabel=xlabel, ylabel=ylabel, grid="y")
     figures.add_legend(ax, [*styles.values(), *[_RANDOM] * (expected is not None)])
+
+
+def draw_trade_off(
+    x: Mapping[str, ArrayLike], y: Mapping[str, ArrayLike], ax: Any, *, xlabel: str, ylabel: str
+) -> None:
+    """Draw one measure against another, the weakest setting of each name first."""
+    curves = {
+        name: Curve(_method_of(name), np.asarray(x[name], float), np.asarray(y[name], float))
+        for name in x
+    }
+    draw_curves(curves, xlabel, ylabel, ax=ax)
+
+
+def _method_of(name: str) -> str:
+    """Return the method that a name begins with, as ``revised p`` does, if any."""
+    return name.replace(",", " ").split(" ")[0].lower().replace("-", "")
 
 
 def _set_scale(ax: Any, strengths: Any) -> None:

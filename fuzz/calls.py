@@ -307,13 +307,6 @@ def _split(data: Data) -> Call:
     return Call(pl.split, positions, by, color, most=int(data.rng.integers(1, 9)))
 
 
-def _trade_off(data: Data) -> Call:
-    if data.rng.random() < 0.3:
-        return Call(pl.trade_off, small_sweep())
-    x = {name: data.rng.random(4) for name in ("joint", "revised")[: data.rng.integers(1, 3)]}
-    return Call(pl.trade_off, x, {name: data.rng.random(4) for name in x}, xlabel="x", ylabel="y")
-
-
 def _of_data(function: Callable[..., Any]) -> Callable[[Data], Call]:
     return lambda data: Call(function, data.either_map(), data.X, data.column, **data.measured)
 
@@ -444,7 +437,9 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "pl.maps": _maps,
     "pl.split": _split,
     "pl.strip": lambda data: Call(pl.strip, small_sweep(), mixing=data.strength),
-    "pl.trade_off": _trade_off,
+    "pl.trade_off": lambda data: Call(
+        pl.trade_off, small_sweep(), pick(data.rng, ("adjusted_rnx", "laplacian"))
+    ),
     "pl.palette": lambda data: Call(pl.palette, data.column),
     "report.show": lambda data: Call(
         report.show, small_model(), columns={"number": np.arange(60.0)}, names=np.arange(60)

@@ -21,6 +21,9 @@ from matplotlib.text import Text
 
 from ctsne import pl
 from ctsne.pl import figures
+from ctsne.pl.trade_off import draw_curves
+
+from .conftest import curves_of
 
 MM = 1 / 25.4
 RNG = np.random.default_rng(0)
@@ -28,6 +31,7 @@ POSITIONS = RNG.normal(size=(300, 2))
 LABELS = np.array([f"cell type {i:02d}" for i in range(30)])[np.arange(300) % 30]
 BATCH = np.array(["a", "b"])[np.arange(300) % 2]
 
+LINE = curves_of({"joint": [0, 1]}, {"joint": [1, 0]})
 PICTURES: dict[str, Callable[..., Any]] = {
     "embedding": lambda **width: pl.embedding(POSITIONS, LABELS, title="title", **width),
     "few labels": lambda **width: pl.embedding(POSITIONS, BATCH, **width),
@@ -38,7 +42,7 @@ PICTURES: dict[str, Callable[..., Any]] = {
         POSITIONS, np.where(POSITIONS[:, 0] > 1, np.nan, POSITIONS[:, 1]), **width
     ),
     "maps": lambda **width: pl.maps({"a": POSITIONS, "b": POSITIONS}, LABELS, **width)[0],
-    "trade_off": lambda **width: pl.trade_off({"joint": [0, 1]}, {"joint": [1, 0]}, **width),
+    "trade_off": lambda **width: draw_curves(LINE, "x", "y", **width),
 }
 
 
@@ -110,7 +114,7 @@ def test_a_width_needs_a_new_figure() -> None:
     with pytest.raises(ValueError, match="width is that of a new figure"):
         pl.embedding(POSITIONS, width="single", ax=ax)
     with pytest.raises(ValueError, match="width is that of a new figure"):
-        pl.trade_off({"joint": [0, 1]}, {"joint": [1, 0]}, width="single", ax=ax)
+        draw_curves(LINE, "x", "y", width="single", ax=ax)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +141,8 @@ assert "matplotlib" not in sys.modules
 from matplotlib.figure import Figure
 ax = Figure().subplots()
 assert ctsne.pl.embedding([[0, 0], [1, 1]], ["a", "b"], ax=ax) is ax
-ctsne.pl.trade_off({"a": [0, 1]}, {"a": [1, 0]}, ax=ax)
+from ctsne.pl.trade_off import draw_curves
+draw_curves({}, "x", "y", ax=ax)
 assert "matplotlib.pyplot" not in sys.modules
 """
     subprocess.run([sys.executable, "-P", "-c", program], check=True, timeout=120)
@@ -157,7 +162,7 @@ def draw_everything(labels: list[str | None]) -> list[plt.Axes]:
     return [
         pl.embedding(positions, labels, shape=labels),
         *pl.maps({str(label): positions for label in labels[1:3]}, labels),
-        pl.trade_off(names, names),
+        draw_curves(curves_of(names, names), "", ""),
     ]
 
 
@@ -182,7 +187,7 @@ def test_all_text_lies_inside_the_figure_and_outside_the_data() -> None:
     pictures = [
         pl.embedding(positions, labels, title="title"),
         pl.maps({"a": positions, "b": positions}, labels, ncols=1)[0],
-        pl.trade_off(names, names, ylabel="y"),
+        draw_curves(curves_of(names, names), "x", "y"),
     ]
     for ax in pictures:
         figure = ax.figure

@@ -14,6 +14,9 @@ from matplotlib.text import Text
 
 from ctsne import ConditionalTSNE, pl
 from ctsne.pl.names import spread
+from ctsne.pl.trade_off import draw_curves
+
+from .conftest import curves_of
 
 
 def groups(n_labels: int, *, n: int = 40, scale: float = 0.2) -> tuple[np.ndarray, np.ndarray]:
@@ -198,33 +201,20 @@ def test_boxes_take_the_nearest_free_place() -> None:
 def test_settings_stand_at_the_dots_of_a_trade_off() -> None:
     x = {"joint": np.linspace(0.1, 0.9, 6), "revised": np.linspace(0.1, 0.8, 6)}
     y = {"joint": 0.6 - 0.3 * x["joint"] ** 2, "revised": 0.5 - 0.3 * x["revised"]}
-    strengths, betas = [0, 0.2, 0.4, 0.6, 0.8, 1], [1, 0.1, 1e-3, 1e-5, 1e-8, 1e-20]
-    ax = pl.trade_off(x, y, settings={"joint": strengths, "revised": betas})
+    strengths = ["0", "0.2", "0.4", "0.6", "0.8", "1"]
+    betas = ["1", "0.1", "1e-3", "1e-5", "1e-8", "1e-20"]
+    ax = draw_curves(curves_of(x, y, joint=strengths, revised=betas), "x", "y")
     boxes = names_on(ax)
     assert {"0.2", "0.4", "0.6", "0.8", "0.1", "1e-3", "1e-5", "1e-8", "1e-20"} <= boxes.keys()
     assert_apart(boxes)
     dots = {name: ax.transData.transform(np.column_stack([x[name], y[name]])) for name in x}
     every = np.concatenate(list(dots.values()))
-    for note, beta in (("1e-3", 1e-3), ("1e-5", 1e-5), ("1e-20", 1e-20)):
+    for note in ("1e-3", "1e-5", "1e-20"):
         low, high = boxes[note].get_points()
         gaps = np.linalg.norm(np.maximum(low - every, 0) + np.maximum(every - high, 0), axis=1)
-        own = dots["revised"][betas.index(beta)]
+        own = dots["revised"][betas.index(note)]
         assert gaps.min() > 0  # it covers no dot, and is nearest to its own
         assert every[gaps.argmin()].tolist() == own.tolist()
-
-
-@pytest.mark.parametrize(
-    ("settings", "error", "message"),
-    [
-        ({"joint": [1]}, ValueError, r"settings\['joint'\] must have one entry per value of x"),
-        ({"tsne": [1, 2]}, ValueError, r"settings\['tsne'\]"),
-        ([1, 2], TypeError, "settings must be a mapping"),
-    ],
-)
-def test_wrong_settings_are_refused(settings: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        pl.trade_off({"joint": [0, 1]}, {"joint": [0, 1]}, settings=settings)
-    assert not plt.get_fignums()
 
 
 def test_texts_stay_texts_and_points_an_image(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""One measure against another, of arrays and of sweeps."""
+"""What mixing costs in a sweep."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.text import Text
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ctsne import ConditionalTSNE, pl
 from ctsne.datasets import make_synthetic
 from ctsne.pl.palette import METHOD_COLORS
+from ctsne.pl.trade_off import draw_curves
 from ctsne.sweep import SweepResult, sweep
 
-from .conftest import legend_of
+from .conftest import curves_of, legend_of
 
 X = {"revised": [0.0, 0.2, 0.4], "_$joint$": [0.1, 0.5], "original": [0.0]}
 Y = {"revised": [0.6, 0.5, 0.4], "original": [0.6], "_$joint$": [0.6, 0.4]}
 
 
 def test_a_line_with_growing_markers_for_each_name() -> None:
-    ax = pl.trade_off(X, Y, xlabel="Laplacian", ylabel="kept")
+    ax = draw_curves(curves_of(X, Y), "Laplacian", "kept")
     for line, points, name in zip(ax.lines, ax.collections, X, strict=True):
         np.testing.assert_array_equal(line.get_xydata(), np.column_stack([X[name], Y[name]]))
         np.testing.assert_array_equal(points.get_offsets(), line.get_xydata())
@@ -30,24 +32,6 @@ def test_a_line_with_growing_markers_for_each_name() -> None:
         assert len(sizes) == len(X[name]) and (np.diff(sizes) > 0).all()
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Laplacian", "kept")
     assert legend_of(ax) == list(X)
-
-
-@pytest.mark.parametrize(
-    ("x", "y", "error", "message"),
-    [
-        ({}, {}, TypeError, "x must be a mapping"),
-        ({"a": [1]}, [1], TypeError, "y must be a mapping"),
-        ({"a": [1]}, {"b": [1]}, ValueError, "same names, but only one has 'a'"),
-        ({"a": [1, 2]}, {"a": [1]}, ValueError, r"'a', got shapes \(2,\) and \(1,\)"),
-        ({"a": [[1]]}, {"a": [[1]]}, ValueError, "one value per setting"),
-    ],
-)
-def test_bad_trade_offs_are_refused(
-    x: object, y: object, error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        pl.trade_off(x, y)
-    assert not plt.get_fignums()
 
 
 # Sweeps
@@ -105,6 +89,7 @@ def test_trade_off_is_one_line_a_method(result: SweepResult) -> None:
     lines = ["t-SNE", "joint, init random", "balanced", "revised"]
     assert legend_of(ax) == [*lines, "numbers: strength, beta"]
     assert ax.get_xlabel() == "mixing of the label" and ax.get_ylabel() == "neighbours kept"
+    assert {"0.5", "1e-6"} <= {text.get_text() for text in ax.findobj(Text)}
     revised = ax.lines[-1]
     for values, name in ((revised.get_xdata(), "mixing"), (revised.get_ydata(), "adjusted_rnx")):
         # The weakest first, though the grid names it last.
@@ -116,9 +101,8 @@ def test_trade_off_is_one_line_a_method(result: SweepResult) -> None:
     # A single map has the marker of a strongest setting.
     sizes = [dots.get_sizes() for dots in ax.collections]
     assert sizes[0].max() > sizes[3].min()
-    other = pl.trade_off(result, "other_laplacian", xlabel="x")
+    other = pl.trade_off(result, "other_laplacian")
     assert other.get_ylabel() == "Laplacian score of the other label"
-    assert other.get_xlabel() == "x"
 
 
 def test_a_measure_that_some_lines_lack_leaves_a_gap(result: SweepResult) -> None:
@@ -142,6 +126,8 @@ def test_unknown_measures_are_refused(result: SweepResult) -> None:
     ):
         with pytest.raises(ValueError, match=message):
             pl.trade_off(result, name)
+    with pytest.raises(TypeError, match="result must be a SweepResult"):
+        pl.trade_off(X)
     assert not plt.get_fignums()
 
 
@@ -177,8 +163,8 @@ def test_methods_have_their_colours_in_every_chart(result: SweepResult) -> None:
     for drawn in (pl.trade_off(result), pl.trade_off(result, "other_mixing")):
         colors = [line.get_color() for line in drawn.lines]
         assert colors == [METHOD_COLORS[method] for method in expected]
-    named = {"revised p": [0, 1], "revised r": [1, 0], "t-SNE": [1, 1]}
-    one, other, tsne = pl.trade_off(named, named).lines
+    named = {"revised": [0, 1], "revised p": [1, 0], "tsne": [1, 1]}
+    one, other, tsne = draw_curves(curves_of(named, named), "x", "y").lines
     assert one.get_color() == other.get_color() == METHOD_COLORS["revised"]
     assert one.get_linestyle() != other.get_linestyle()
     assert tsne.get_color() == METHOD_COLORS["tsne"]

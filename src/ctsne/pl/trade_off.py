@@ -8,9 +8,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ctsne._core.checks import as_numbers
+from ctsne._core.checks import check_kind
 from ctsne._core.messages import unknown, value_text
 from ctsne._core.vocabulary import measure_title, mixings_of, of_column, split_measure
 from ctsne.labels import encode_column
@@ -31,37 +31,41 @@ _DASHES = ("-", "--", ":", "-.")
 # Smaller settings are written with an exponent.
 _SCIENTIFIC = 0.01
 
-_Arrays = dict[Any, NDArray[np.float64]]
+
+_Floats = NDArray[np.float64]
+
+
+class Curve(NamedTuple):
+    """Two measures of settings that differ only in strength, the weakest first."""
+
+    method: str
+    x: _Floats
+    y: _Floats
+    notes: Sequence[str] = ()  # what to write at the markers
 
 
 def trade_off(
-    x: Mapping[Any, ArrayLike] | SweepResult,
-    y: Mapping[Any, ArrayLike] | str = "adjusted_rnx",
+    result: SweepResult,
+    measure: str = "adjusted_rnx",
     *,
     column: str | None = None,
-    settings: Mapping[Any, Sequence[Any]] | None = None,
-    xlabel: str | None = None,
-    ylabel: str | None = None,
     width: str | float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw one measure against another, one line per method through its settings.
+    """Draw what mixing costs: a measure of a sweep over its mixing, one line per method.
 
     A method has the same colour in every figure and on the page of a report. The markers grow
-    from the first setting to the last to show the direction of a line, and the settings are written
-    next to them as far as there is room.
+    from the weakest setting to the strongest, and the settings are written next to them as far as
+    there is room. Several seeds give their mean.
 
     Parameters
     ----------
-    x, y : mapping of name to array-like of shape (s,)
-        The two measures at each setting, the weakest first. Or ``x`` is a SweepResult, whose mixing
-        is drawn, and ``y`` the name of a measure in its table; several seeds give their mean.
+    result : SweepResult
+    measure : str, default="adjusted_rnx"
+        The name of a measure in its table.
     column : str, optional
-        For a sweep with several label columns: the one whose mixing is drawn; by default that of
-        the least mixed column of every map.
-    settings : mapping of name to sequence of length s, optional
-        What to write at the markers; by default the strengths or betas of a sweep.
-    xlabel, ylabel : str, optional
+        With several label columns, the one whose mixing is drawn; by default that of the least
+        mixed column of every map.
     width, ax
         As in :func:`ctsne.pl.embedding`.
 
@@ -71,85 +75,66 @@ def trade_off(
 
     Examples
     --------
-    >>> from ctsne import pl
-    >>> mixing, kept = {"joint": [0.0, 0.4, 0.8]}, {"joint": [0.6, 0.5, 0.4]}
-    >>> ax = pl.trade_off(mixing, kept, xlabel="mixing", ylabel="neighbours kept")
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['joint']
+    >>> from ctsne import ConditionalTSNE, pl
+    >>> from ctsne.datasets import make_synthetic
+    >>> from ctsne.sweep import sweep
+    >>> data = make_synthetic(200, random_state=0)
+    >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
+    >>> result = sweep(data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False)
+    >>> pl.trade_off(result).get_ylabel()
+    'neighbours kept'
     """
-    methods: Mapping[Any, str] = {}
-    numbers: list[Entry] = []
-    if isinstance(x, SweepResult):
-        title, mixing = _swept_mixing(x, column)
-        xlabel = title if xlabel is None else xlabel
-        ylabel = measure_title(str(y)) if ylabel is None else ylabel
-        kept = _swept_curves(x, y)
-        methods = {name: curve.method for name, curve in kept.items()}
-        if settings is None:
-            settings = {name: curve.settings for name, curve in kept.items() if curve.knob}
-            knobs = ", ".join(dict.fromkeys(curve.knob for curve in kept.values() if curve.knob))
-            numbers = [Entry(f"numbers: {knobs}", marker="")] * bool(knobs)
-        x = {name: mean_of_seeds(values) for name, values in mixing.items()}
-        y = {name: mean_of_seeds(curve.values) for name, curve in kept.items()}
-    across, along = _check_curves(x, argument="x"), _check_curves(y, argument="y")
-    if set(across) != set(along):
-        lonely = sorted(map(repr, set(across) ^ set(along)))
-        raise ValueError(f"x and y must have the same names, but only one has {lonely[0]}")
-    for name in across:
-        xs, ys = across[name].shape, along[name].shape
-        if len(xs) != 1 or xs != ys:
-            raise ValueError(
-                f"x and y need one value per setting of {name!r}, got shapes {xs} and {ys}"
-            )
-    notes = _check_settings(settings or {}, across)
+    check_kind(result, SweepResult, "result")
+    title, mixing = _swept_mixing(result, column)
+    kept = _swept_lines(result, measure)
+    curves = {
+        name: Curve(
+            line.method,
+            mean_of_seeds(mixing[name]),
+            mean_of_seeds(line.values),
+            [_setting_text(setting) for setting in line.settings] if line.knob else (),
+        )
+        for name, line in kept.items()
+    }
+    knobs = ", ".join(dict.fromkeys(line.knob for line in kept.values() if line.knob))
+    numbers = [Entry(f"numbers: {knobs}", marker="")] * bool(knobs)
+    return draw_curves(curves, title, measure_title(measure), numbers, width=width, ax=ax)
+
+
+def draw_curves(
+    curves: Mapping[Any, Curve],
+    xlabel: str,
+    ylabel: str,
+    entries: Sequence[Entry] = (),
+    *,
+    width: str | float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a line per name with growing markers; further ``entries`` end the legend."""
     own, ax = ax is None, figures.chart_axes(ax, width=4.8, height=4.2, fixed=width)
-    styles = curve_styles({name: methods.get(name) or method_of(name) for name in across})
+    styles = curve_styles({name: curve.method for name, curve in curves.items()})
     scale, beside = figures.scale_of(ax), []
     for name, style in styles.items():
-        line, color, marker = (across[name], along[name]), style.color, style.marker
+        line, color, marker = (curves[name].x, curves[name].y), style.color, style.marker
         # Counted from the largest, so that a single setting has the largest marker.
         sizes = np.linspace(_LARGEST, _SMALLEST, len(line[0]))[::-1] * MARKERS[marker] * scale**2
         ax.plot(*line, color=color, linestyle=style.line, linewidth=1.4 * scale, alpha=0.7)
         ax.scatter(*line, s=sizes, color=color, marker=marker, linewidths=0, zorder=2.5)
-        if name in notes:
-            beside.append((notes[name], np.column_stack(line), color))
+        if curves[name].notes:
+            beside.append((curves[name].notes, np.column_stack(line), color))
     add_notes(ax, beside)
     figures.finish_chart(ax, xlabel=xlabel, ylabel=ylabel, grid="both")
-    room = add_legend(ax, [*styles.values(), *numbers])
+    room = add_legend(ax, [*styles.values(), *entries])
     if own:
         figures.widen(ax, room)
     return ax
 
 
-def _check_settings(settings: Any, curves: _Arrays) -> dict[Any, list[str]]:
-    """Return a short text for each setting of each name: 0.1, 1e-4."""
-    if not isinstance(settings, Mapping):
-        kind = type(settings).__name__
-        raise TypeError(f"settings must be a mapping from names to settings, got {kind}")
-    notes = {}
-    for name, values in settings.items():
-        if name not in curves or len(values) != len(curves[name]):
-            raise ValueError(
-                f"settings[{name!r}] must have one entry per value of x, got {len(values)}"
-            )
-        notes[name] = [
-            np.format_float_scientific(float(value), precision=2, trim="-", exp_digits=1)
-            if isinstance(value, Real) and 0 < float(value) < _SCIENTIFIC
-            else value_text(value)
-            for value in values
-        ]
-    return notes
-
-
-def _check_curves(curves: Any, *, argument: str) -> _Arrays:
-    """Return the arrays of a mapping from names, or refuse it."""
-    if not isinstance(curves, Mapping) or not curves:
-        kind = type(curves).__name__
-        raise TypeError(f"{argument} must be a mapping from names to arrays, got {kind}")
-    return {
-        name: np.asarray(as_numbers(values, argument=f"{argument}[{name!r}]"), np.float64)
-        for name, values in curves.items()
-    }
+def _setting_text(value: Any) -> str:
+    """Return a setting in short: 0.1, 1e-4."""
+    if isinstance(value, float) and 0 < value < _SCIENTIFIC:
+        return np.format_float_scientific(value, precision=2, trim="-", exp_digits=1)
+    return value_text(value)
 
 
 def curve_styles(methods: Mapping[Any, str]) -> dict[Any, Entry]:
@@ -168,24 +153,16 @@ def curve_styles(methods: Mapping[Any, str]) -> dict[Any, Entry]:
     return {name: styles[name] for name in methods}
 
 
-def method_of(name: object) -> str:
-    """Return the method that a name begins with, as ``revised p`` does, if any."""
-    return str(name).replace(",", " ").split(" ")[0].lower().replace("-", "")
-
-
-# Curves of a sweep
-
-
-class _Curve(NamedTuple):
+class _SweptLine(NamedTuple):
     """A measure of settings that differ only in strength and seed."""
 
     method: str
     knob: str | None  # the parameter that sets the strength
     settings: Any  # its values, the weakest first
-    values: NDArray[np.float64]  # (seeds, settings) or (settings,), NaN where there is no map
+    values: _Floats  # (seeds, settings), NaN where there is no map
 
 
-def _swept_mixing(result: SweepResult, column: object) -> tuple[str, _Arrays]:
+def _swept_mixing(result: SweepResult, column: object) -> tuple[str, dict[str, _Floats]]:
     """Return the mixing along each line of a sweep: of the label, one column or the least mixed."""
     present = dict.fromkeys(name for swept in result.maps for name in swept.measures)
     names = mixings_of(present) or ["mixing"]
@@ -197,14 +174,14 @@ def _swept_mixing(result: SweepResult, column: object) -> tuple[str, _Arrays]:
             raise ValueError(f"column: {message}")
         names = [of_column("mixing", str(column))]
         title = measure_title(names[0])
-    first, *more = (_swept_curves(result, name) for name in names)
-    mixing = {line: curve.values for line, curve in first.items()}
-    for curves in more:
-        mixing = {line: np.fmin(values, curves[line].values) for line, values in mixing.items()}
+    first, *more = (_swept_lines(result, name) for name in names)
+    mixing = {name: line.values for name, line in first.items()}
+    for lines in more:
+        mixing = {name: np.fmin(values, lines[name].values) for name, values in mixing.items()}
     return title, mixing
 
 
-def _swept_curves(result: SweepResult, measure: object) -> dict[str, _Curve]:
+def _swept_lines(result: SweepResult, measure: object) -> dict[str, _SweptLine]:
     """Return a measure along each line of a sweep; lines that differ in their seed are one."""
     known = list(dict.fromkeys(name for swept in result.maps for name in swept.measures))
     if not isinstance(measure, str) or measure not in known:
@@ -213,16 +190,16 @@ def _swept_curves(result: SweepResult, measure: object) -> dict[str, _Curve]:
     for line in result.lines():
         common = {name: line.parameters[name] for name in line.parameters if name != "random_state"}
         groups.setdefault((replace(line, parameters=common).title, line.knob), []).append(line)
-    curves: dict[str, _Curve] = {}
+    curves: dict[str, _SweptLine] = {}
     for (title, knob), lines in groups.items():
         # The same method may appear again with another parameter for its strength.
         name = f"{title}, by {knob}" if title in curves else title
         method = str(lines[0].parameters.get("method", result.estimator.get("method")))
-        curves[name] = _curve_of(lines, knob, measure, method)
+        curves[name] = _line_of(lines, knob, measure, method)
     return curves
 
 
-def _curve_of(lines: list[Line], knob: str | None, measure: str, method: str) -> _Curve:
+def _line_of(lines: list[Line], knob: str | None, measure: str, method: str) -> _SweptLine:
     def setting(swept: SweptMap) -> Any:
         value = swept.parameters[knob] if knob else None
         return float(value) if isinstance(value, Real) else str(value)  # text: one per label
@@ -232,10 +209,10 @@ def _curve_of(lines: list[Line], knob: str | None, measure: str, method: str) ->
     if all(isinstance(key, float) for key in settings):
         settings.sort(reverse=knob != "strength")
     values = np.array([[seed.get(key) for key in settings] for seed in seeds], np.float64)
-    return _Curve(method, knob, settings, values)
+    return _SweptLine(method, knob, settings, values)
 
 
-def mean_of_seeds(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_of_seeds(values: _Floats) -> _Floats:
     """Return the mean over the rows without NaN; a column of NaN stays NaN."""
-    mean: NDArray[np.float64] = np.ma.masked_where(np.isnan(values), values).mean(axis=0)
+    mean: _Floats = np.ma.masked_where(np.isnan(values), values).mean(axis=0)
     return np.ma.filled(mean, np.nan)
