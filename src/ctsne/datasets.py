@@ -37,13 +37,6 @@ class Synthetic:
         The label of columns 0-3, ``"blue"`` or ``"orange"``: to be factored out.
     hidden : ndarray of shape (n,)
         The label of columns 4-5, ``"circle"``, ``"triangle"`` or ``"square"``: to be revealed.
-
-    Examples
-    --------
-    >>> from ctsne.datasets import make_synthetic
-    >>> data = make_synthetic(30, random_state=0)
-    >>> sorted(set(data.hidden.tolist()))
-    ['circle', 'square', 'triangle']
     """
 
     X: npt.NDArray[np.float64]
@@ -115,12 +108,6 @@ class Drift:
         From 0 to 1: to be factored out.
     hidden : ndarray of shape (n,)
         The type of each point, 0 to 7: to be revealed.
-
-    Examples
-    --------
-    >>> from ctsne.datasets import make_drift
-    >>> make_drift(100, random_state=0).X.shape
-    (100, 20)
     """
 
     X: npt.NDArray[np.float64]

@@ -159,15 +159,6 @@ class Placement:
         for labels that are not in the map.
     largest_weight : ndarray of float32
         The largest similarity. If it is near one, one neighbour decides the position.
-
-    Examples
-    --------
-    >>> from ctsne import ConditionalTSNE
-    >>> from ctsne.datasets import make_synthetic
-    >>> data = make_synthetic(300, random_state=0)
-    >>> model = ConditionalTSNE(method="tsne", n_iter=100, random_state=0).fit(data.X[:200])
-    >>> list(model.place(data.X[200:]).diagnostics())
-    ['distance', 'far', 'perplexity', 'largest_weight']
     """
 
     embedding: NDArray[np.float32]

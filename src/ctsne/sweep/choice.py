@@ -53,13 +53,6 @@ class Suggestion:
     ties : tuple of SweptMap
         The first maps of settings that are equivalent, this one included: their differences are
         within noise. Empty if there are none.
-
-    Examples
-    --------
-    >>> from ctsne.sweep import Suggestion, SweptMap
-    >>> swept = SweptMap({"strength": 0.4}, None, {"mixing": 0.8}, 1.5, None)
-    >>> Suggestion(swept, "of the maps that reach a mixing of 0.8, this one is purest").map
-    SweptMap(strength 0.4: mixing 0.80)
     """
 
     map: SweptMap

@@ -57,12 +57,6 @@ class SweptMap:
     parts : dict of str to ndarray of float64, shape (40,)
         The measures to choose by, of random parts of the points. The parts are the same for all
         maps, so the difference between two maps has a standard error.
-
-    Examples
-    --------
-    >>> from ctsne.sweep import SweptMap
-    >>> SweptMap({"method": "joint", "strength": 0.4}, None, {"mixing": 0.7}, 1.5, None)
-    SweptMap(joint, strength 0.4: mixing 0.70)
     """
 
     parameters: dict[str, Any]
@@ -103,12 +97,6 @@ class Line:
         The parameter that differs; None for a single map whose strength the grid does not name.
     maps : tuple of SweptMap
         The finished ones, with the weakest conditioning first.
-
-    Examples
-    --------
-    >>> from ctsne.sweep import Line
-    >>> Line({"method": "revised", "bandwidth": "p"}, "beta", maps=()).title
-    'revised, bandwidth p'
     """
 
     parameters: dict[str, Any]
