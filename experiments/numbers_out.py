@@ -19,7 +19,6 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from ctsne import ConditionalTSNE
-from ctsne.datasets import make_drift
 from ctsne.evaluate import data_neighbors, measure_map
 from ctsne.evaluate.mixing import knn_accuracy
 from ctsne.labels import Column, encode_number
@@ -57,9 +56,13 @@ def turned_digits() -> Numbered:
 
 
 def drift() -> Numbered:
-    """Return the types that drift along a curved path."""
-    data = make_drift(random_state=0)
-    return Numbered(data.X, encode_number(data.number), data.hidden)
+    """Return eight types that move along a curved path as a number grows."""
+    rng, n = np.random.default_rng(0), 2000
+    types, number = rng.integers(8, size=n), rng.uniform(size=n)
+    X = rng.normal(scale=3, size=(8, 20))[types] + rng.normal(size=(n, 20))
+    angle = np.pi * number
+    X[:, :3] += np.column_stack([12 * np.cos(angle), 12 * np.sin(angle), 8 * np.sin(2 * angle)])
+    return Numbered(X, encode_number(number), types)
 
 
 def gas(column: str) -> Numbered:

@@ -338,9 +338,6 @@ CALLS: dict[str, Callable[[Data], Call]] = {
     "datasets.make_synthetic": lambda data: Call(
         datasets.make_synthetic, data.n, random_state=int(data.rng.integers(9))
     ),
-    "datasets.make_drift": lambda data: Call(
-        datasets.make_drift, data.n, random_state=int(data.rng.integers(9))
-    ),
     "sweep.SweepResult.targets": lambda data: Call(small_sweep().targets, data.strength),
     "labels.combine_columns": lambda data: Call(labels.combine_columns, [data.known, data.other]),
     "evaluate.adjusted_rnx": _of_data(evaluate.adjusted_rnx),

@@ -13,14 +13,15 @@ import pytest
 
 from ctsne import ConditionalTSNE
 from ctsne.cli.main import main
-from ctsne.datasets import make_drift
 from ctsne.io import read_map
 from ctsne.storage.record import read_record, recorded_columns
+
+from ..drifting import drifting
 
 Run = Callable[..., str]
 RunJson = Callable[..., dict[str, Any]]
 
-DATA = make_drift(120, random_state=0)
+X, NUMBER, TYPE = drifting(120)
 BATCH = np.where(np.arange(120) % 2, "one", "two")
 QUICK = "--perplexity 3 --n-iter 60 --early-exaggeration-iter 20"
 
@@ -28,8 +29,8 @@ QUICK = "--perplexity 3 --n-iter 60 --early-exaggeration-iter 20"
 @pytest.fixture
 def ages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
-    frame = pd.DataFrame(DATA.X, columns=[f"f{place}" for place in range(20)])
-    frame["age"], frame["batch"], frame["type"] = 20 + 60 * DATA.number, BATCH, DATA.hidden
+    frame = pd.DataFrame(X, columns=[f"f{place}" for place in range(20)])
+    frame["age"], frame["batch"], frame["type"] = 20 + 60 * NUMBER, BATCH, TYPE
     frame.loc[3, "age"] = np.nan
     frame.to_csv("ages.csv", index=False)
     return "ages.csv"

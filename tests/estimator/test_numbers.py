@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from ctsne import ConditionalTSNE, load
-from ctsne.datasets import make_drift
 from ctsne.evaluate import (
     data_neighbors,
     evaluate,
@@ -23,8 +22,9 @@ from ctsne.evaluate.mixing import expected_laplacian, knn_accuracy
 from ctsne.labels import encode_number
 from ctsne.neighbors.alignment import TREND_STEPS, TREND_WIDTH, without_trend
 
-DATA = make_drift(600, random_state=0)
-X, AGE, TYPE = DATA.X, DATA.number, DATA.hidden
+from ..drifting import drifting
+
+X, AGE, TYPE = drifting(600)
 QUICK: dict[str, Any] = {"perplexity": 15, "n_iter": 300, "random_state": 0}
 
 
@@ -117,14 +117,14 @@ def test_many_numbers_are_compared_with_some_and_missing_ones_do_not_count() -> 
 
 
 def test_labels_and_numbers_reach_targets_of_their_own() -> None:
-    data = make_drift(2000, random_state=0)
+    X, age, types = drifting(2000)
     batch = np.random.default_rng(7).integers(2, size=2000)
-    moved = data.X + 6.0 * batch[:, None] * (np.arange(20) == 5)
+    moved = X + 6.0 * batch[:, None] * (np.arange(20) == 5)
     model = ConditionalTSNE(random_state=0, mixing={"batch": 0.8, "age": 0.7})
-    model.fit(moved, labels={"batch": batch}, numbers={"age": data.number})
+    model.fit(moved, labels={"batch": batch}, numbers={"age": age})
     assert model.mixing_ == pytest.approx({"batch": 0.8, "age": 0.7}, abs=0.06)
     assert set(model.strength_) == {"batch", "age"} and model.diagnostics_.alignment == "trend"
-    assert knn_accuracy(model.embedding_, data.hidden) > 0.95
+    assert knn_accuracy(model.embedding_, types) > 0.95
 
 
 def test_new_points_are_placed_by_the_groups_of_the_map(tmp_path: Path) -> None:
