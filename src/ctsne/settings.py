@@ -16,7 +16,7 @@ from ctsne._core import checks
 from ctsne._core.components import check_components
 from ctsne._core.messages import shown, value_text
 from ctsne._core.vocabulary import BANDWIDTHS, METRICS, STARTS
-from ctsne.affinity import beta_from_odds
+from ctsne.affinity import beta_from_odds, joint_odds
 from ctsne.labels import Labels
 from ctsne.labels.columns import check_period
 from ctsne.layout import Schedule
@@ -143,8 +143,10 @@ class Settings:
         beta = effective.beta_low
         if effective.labels is None:
             return None
-        if beta is None and effective.method.beta_low is not None:
-            beta = effective.method.beta_low(effective)
+        if beta is None and effective.method.conditions_map:
+            beta = effective.knob  # of original; the strength of joint says the odds
+            if effective.method.name == "joint":
+                beta = beta_from_odds(effective.labels, [*map(joint_odds, beta)])
         return None if beta is None or all((each == 1).all() for each in beta) else beta
 
     def at_levels(self, levels: Sequence[float] | NDArray[np.float64]) -> Settings:

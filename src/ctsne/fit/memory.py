@@ -76,7 +76,7 @@ def map_memory(shape: tuple[int, int], settings: Settings, *, sparse: bool = Fal
         aligned = not np.array_equal(settings.align, "none")
         copies = 4 + copied + 4 * (settings.metric == "cosine") + 5 * aligned
     working, node = PACKED_ENTRY * entries, MESH_NODE
-    if labels is not None and (method.beta_low or settings.beta_low) is not None:
+    if labels is not None and (method.conditions_map or settings.beta_low is not None):
         working = max(working, WEIGHED_ENTRY * min(entries, WEIGHED_AT_ONCE))
         channels = {id(column): column for column in (*labels.columns, labels.combined)}.values()
         node += LABEL_NODE * sum(int((column.counts > LARGE_LABEL).sum()) for column in channels)

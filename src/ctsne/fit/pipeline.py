@@ -10,9 +10,23 @@ from numpy.typing import NDArray
 from ctsne._core.components import Projection, projected_features
 from ctsne._core.messages import shown
 from ctsne._core.progress import Report
-from ctsne.affinity import Affinities
+from ctsne.affinity import (
+    Affinities,
+    balanced_affinities,
+    joint_affinities,
+    revised_affinities,
+    tsne_affinities,
+)
 from ctsne.layout import Layout, PairWeights, pair_weights, start_positions
-from ctsne.neighbors import Neighbors, find_neighbors, occurring_patterns, read_neighbors
+from ctsne.neighbors import (
+    Neighbors,
+    balanced_lengths,
+    find_neighbors,
+    joint_lengths,
+    occurring_patterns,
+    paper_lengths,
+    read_neighbors,
+)
 from ctsne.neighbors.alignment import Alignment, choose_alignment
 from ctsne.neighbors.matching import UNMATCHED
 from ctsne.settings import Settings
@@ -39,8 +53,11 @@ def alignment_of(features: Any, settings: Settings) -> Alignment:
 
 def wanted_lists(settings: Settings) -> tuple[tuple[int, ...], NDArray[np.int64]]:
     """Return the patterns of the lists that a fit searches, and their wanted lengths."""
-    effective, patterns = settings.effective, occurring_patterns(settings.list_labels)
-    return patterns, effective.method.lengths(effective, patterns)
+    used, patterns = settings.effective, occurring_patterns(settings.list_labels)
+    if used.method.name == "balanced" and used.labels is not None:
+        return patterns, balanced_lengths(used.labels, patterns, used.perplexity, used.knob)
+    make = joint_lengths if used.method.name == "joint" else paper_lengths
+    return patterns, make(patterns, used.perplexity)
 
 
 def neighbors_of(
@@ -99,7 +116,15 @@ class Lists:
 
 def affinities_of(neighbors: Neighbors, settings: Settings) -> Affinities:
     """Compute the similarities of the method."""
-    return settings.effective.method.affinities(neighbors, settings.effective)
+    used = settings.effective
+    how: dict[str, Any] = {"perplexity": used.perplexity, "n_jobs": used.n_jobs}
+    if used.labels is None or not used.method.splits_neighbors:
+        return tsne_affinities(neighbors, **how)
+    if used.method.name == "revised":
+        how |= {"beta": used.knob, "bandwidth": used.bandwidth}
+        return revised_affinities(neighbors, used.labels, **how)
+    make = joint_affinities if used.method.name == "joint" else balanced_affinities
+    return make(neighbors, used.labels, strength=used.knob, **how)
 
 
 def layout_of(matrix: sp.csr_array, features: _Features, settings: Settings) -> Layout:
