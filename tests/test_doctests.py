@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import doctest
 import pkgutil
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import ctsne
+from ctsne import ConditionalTSNE, pl, tl
+from ctsne.datasets import make_synthetic
+from ctsne.sweep import sweep
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 MODULES = [
@@ -22,6 +28,19 @@ MODULES = [
 ]
 
 
+@cache
+def shared() -> dict[str, Any]:
+    """The names that examples use without making them, as the reference page says."""
+    anndata = pytest.importorskip("anndata")
+    data = make_synthetic(300, random_state=0)
+    small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
+    model = ConditionalTSNE(n_iter=100, random_state=0).fit(data.X, labels=data.known)
+    result = sweep(data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False)
+    adata = anndata.AnnData(data.X)
+    adata.obs["batch"], adata.obs["cell_type"] = data.known, data.hidden
+    return {"data": data, "small": small, "model": model, "result": result, "adata": adata}
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # examples write files to the working directory
@@ -29,6 +48,10 @@ def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     for example in doctest.DocTestFinder().find(import_module(name)):
+        if example.examples:
+            own = {each.__name__.split(".")[-1]: each for each in (ConditionalTSNE, pl, tl, sweep)}
+            own["make_synthetic"] = make_synthetic
+            example.globs |= own | copy.deepcopy(shared())
         runner.run(example, out=failures.append)
     assert not failures, "".join(failures)
 

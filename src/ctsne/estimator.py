@@ -214,10 +214,6 @@ class ConditionalTSNE(
 
         Examples
         --------
-        >>> from ctsne import ConditionalTSNE
-        >>> from ctsne.datasets import make_synthetic
-        >>> data = make_synthetic(300, random_state=0)
-        >>> model = ConditionalTSNE(n_iter=100, random_state=0).fit(data.X, labels=data.known)
         >>> model.labels_.columns[0].names, model.strength_
         (('blue', 'orange'), 0.7)
         """
@@ -288,10 +284,6 @@ class ConditionalTSNE(
 
         Examples
         --------
-        >>> from ctsne import ConditionalTSNE
-        >>> from ctsne.datasets import make_synthetic
-        >>> data = make_synthetic(300, random_state=0)
-        >>> model = ConditionalTSNE(n_iter=300, random_state=0).fit(data.X, labels=data.known)
         >>> model.advise().lines()
         ['all labels are mixed to 0.8 of random or more']
         """
@@ -320,10 +312,6 @@ class ConditionalTSNE(
 
         Examples
         --------
-        >>> from ctsne import ConditionalTSNE
-        >>> from ctsne.datasets import make_synthetic
-        >>> data = make_synthetic(300, random_state=0)
-        >>> model = ConditionalTSNE(n_iter=300, random_state=0).fit(data.X, labels=data.known)
         >>> trust = model.trust()
         >>> trust.shape, bool(trust.min() >= 0), bool(trust.max() <= 1)
         ((300,), True, True)
@@ -351,10 +339,6 @@ class ConditionalTSNE(
 
         Examples
         --------
-        >>> from ctsne import ConditionalTSNE
-        >>> from ctsne.datasets import make_synthetic
-        >>> data = make_synthetic(300, random_state=0)
-        >>> model = ConditionalTSNE(n_iter=100, random_state=0).fit(data.X, labels=data.known)
         >>> model.resume(50).n_iter_
         150
         """
@@ -411,8 +395,6 @@ class ConditionalTSNE(
 
         Examples
         --------
-        >>> from ctsne import ConditionalTSNE
-        >>> from ctsne.datasets import make_synthetic
         >>> data = make_synthetic(400, random_state=0)
         >>> model = ConditionalTSNE(n_iter=100, random_state=0)
         >>> model = model.fit(data.X[:300], labels=data.known[:300])
@@ -480,8 +462,6 @@ class ConditionalTSNE(
 
         Examples
         --------
-        >>> from ctsne import ConditionalTSNE
-        >>> from ctsne.datasets import make_synthetic
         >>> data = make_synthetic(400, random_state=0)
         >>> model = ConditionalTSNE(n_iter=400, random_state=0)
         >>> model = model.fit(data.X[:300], labels=data.known[:300])
@@ -710,8 +690,6 @@ def load(path: str | os.PathLike[str]) -> ConditionalTSNE:
     Examples
     --------
     >>> import ctsne
-    >>> from ctsne.datasets import make_synthetic
-    >>> data = make_synthetic(300, random_state=0)
     >>> ctsne.ConditionalTSNE(n_iter=100).fit(data.X, labels=data.known).save("model.ctsne")
     >>> ctsne.load("model.ctsne").transform(data.X[:50], data.known[:50]).shape
     (50, 2)

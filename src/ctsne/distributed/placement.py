@@ -99,8 +99,6 @@ def place(
     Examples
     --------
     >>> import dask.array
-    >>> from ctsne import ConditionalTSNE
-    >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.distributed import place
     >>> data = make_synthetic(2000, random_state=0)
     >>> model = ConditionalTSNE(n_iter=100).fit(data.X[:500], labels=data.known[:500])

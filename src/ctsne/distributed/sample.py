@@ -87,8 +87,6 @@ def fit_sample(
     Examples
     --------
     >>> import dask.array
-    >>> from ctsne import ConditionalTSNE
-    >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.distributed import fit_sample
     >>> data = make_synthetic(2000, random_state=0)
     >>> X = dask.array.from_array(data.X, chunks=(500, -1))

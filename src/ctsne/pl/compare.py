@@ -68,8 +68,6 @@ def before_after(
 
     Examples
     --------
-    >>> from ctsne import pl
-    >>> from ctsne.datasets import make_synthetic
     >>> data = make_synthetic(100, random_state=0)
     >>> maps = data.X[:, :2], data.X[:, 2:4]
     >>> axes = pl.before_after(*maps, {"batch": data.known}, {"type": data.hidden}, data=data.X)
@@ -177,11 +175,6 @@ def strip(
 
     Examples
     --------
-    >>> from ctsne import ConditionalTSNE, pl
-    >>> from ctsne.datasets import make_synthetic
-    >>> from ctsne.sweep import sweep
-    >>> data = make_synthetic(200, random_state=0)
-    >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
     >>> grid = [{"method": "tsne"}, {"method": "joint", "strength": [0.3, 1]}]
     >>> result = sweep(data.X, data.known, grid, estimator=small, progress=False)
     >>> [ax.get_title(loc="left") for ax in pl.strip(result)[0]]

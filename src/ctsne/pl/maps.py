@@ -108,7 +108,6 @@ def embedding(
 
     Examples
     --------
-    >>> from ctsne import pl
     >>> ax = pl.embedding([[0, 0], [1, 0], [0, 2]], ["a", "b", None], title="a map")
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'b', 'missing']
@@ -305,7 +304,6 @@ def maps(
 
     Examples
     --------
-    >>> from ctsne import pl
     >>> before, after = [[0, 0], [1, 0], [0, 2]], [[0, 0], [1, 1], [0, 1]]
     >>> axes = pl.maps({"before": before, "after": after}, ["a", "b", "a"])
     >>> [ax.get_title(loc="left") for ax in axes]

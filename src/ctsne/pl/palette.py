@@ -65,7 +65,6 @@ def palette(labels: object) -> dict[Hashable, str]:
 
     Examples
     --------
-    >>> from ctsne import pl
     >>> pl.palette(["sky", "sea", None, "sea"])
     {'sea': '#D55E00', 'sky': '#335500', None: '#B8B8B8'}
     """

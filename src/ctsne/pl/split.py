@@ -63,7 +63,6 @@ def split(
 
     Examples
     --------
-    >>> from ctsne import pl
     >>> axes = pl.split([[0, 0], [1, 0], [0, 2]], ["a", "b", "a"])
     >>> [ax.get_title(loc="left") for ax in axes]
     ['a (2)', 'b (1)']

@@ -75,12 +75,6 @@ def trade_off(
 
     Examples
     --------
-    >>> from ctsne import ConditionalTSNE, pl
-    >>> from ctsne.datasets import make_synthetic
-    >>> from ctsne.sweep import sweep
-    >>> data = make_synthetic(200, random_state=0)
-    >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
-    >>> result = sweep(data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False)
     >>> pl.trade_off(result).get_ylabel()
     'neighbours kept'
     """

@@ -35,11 +35,7 @@ def widget(result: SweepResult | ConditionalTSNE, **options: Any) -> Any:
 
     Examples
     --------
-    >>> from ctsne import ConditionalTSNE
-    >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.report import widget
-    >>> data = make_synthetic(300, random_state=0)
-    >>> model = ConditionalTSNE(n_iter=100, random_state=0).fit(data.X, labels=data.known)
     >>> page = widget(model)  # doctest: +SKIP
     >>> data.X[page.selection].mean(axis=0)  # doctest: +SKIP
     """

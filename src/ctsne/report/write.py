@@ -110,13 +110,7 @@ def write_report(
 
     Examples
     --------
-    >>> from ctsne import ConditionalTSNE
-    >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.report import write_report
-    >>> from ctsne.sweep import sweep
-    >>> data = make_synthetic(300, random_state=0)
-    >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
-    >>> result = sweep(data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False)
     >>> columns = {"colour": data.known, "shape": data.hidden}
     >>> write_report(result, "report.html", columns=columns, known="colour", other="shape")
     """
@@ -196,11 +190,7 @@ def show(
 
     Examples
     --------
-    >>> from ctsne import ConditionalTSNE
-    >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.report import show
-    >>> data = make_synthetic(300, random_state=0)
-    >>> model = ConditionalTSNE(n_iter=100, random_state=0).fit(data.X, labels=data.known)
     >>> show(model, columns={"colour": data.known, "shape": data.hidden}, known="colour").title
     'Map with colour factored out'
     """

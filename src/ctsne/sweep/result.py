@@ -126,12 +126,6 @@ class SweepResult:
 
     Examples
     --------
-    >>> from ctsne import ConditionalTSNE
-    >>> from ctsne.datasets import make_synthetic
-    >>> from ctsne.sweep import sweep
-    >>> data = make_synthetic(300, random_state=0)
-    >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
-    >>> result = sweep(data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False)
     >>> result.best(mixing=0.5).parameters
     {'strength': 1}
     """
@@ -343,11 +337,7 @@ def load_sweep(path: str | os.PathLike[str]) -> SweepResult:
 
     Examples
     --------
-    >>> from ctsne import ConditionalTSNE
-    >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.sweep import load_sweep, sweep
-    >>> data = make_synthetic(300, random_state=0)
-    >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
     >>> result = sweep(data.X, data.known, {"strength": [1]}, estimator=small, progress=False)
     >>> result.save("sweep.npz")
     >>> load_sweep("sweep.npz").maps[0].title

@@ -100,10 +100,7 @@ def sweep(
 
     Examples
     --------
-    >>> from ctsne import ConditionalTSNE
-    >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.sweep import sweep
-    >>> data = make_synthetic(300, random_state=0)
     >>> small = ConditionalTSNE(perplexity=20, n_iter=300, random_state=0)
     >>> result = sweep(data.X, data.known, {"strength": [0, 1]}, estimator=small, progress=False)
     >>> result.suggest(mixing=0.5).map.parameters

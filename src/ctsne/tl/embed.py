@@ -139,12 +139,7 @@ early_exaggeration_iter, exaggeration, learning_rate, dof, callback, callback_ev
 
     Examples
     --------
-    >>> import anndata
-    >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.tl import ctsne
-    >>> data = make_synthetic(300, random_state=0)
-    >>> adata = anndata.AnnData(data.X)
-    >>> adata.obs["batch"] = data.known
     >>> ctsne(adata, "batch", perplexity=20, n_iter=300)
     >>> adata.obsm["X_ctsne"].shape
     (300, 2)

@@ -60,12 +60,7 @@ def screen(
 
     Examples
     --------
-    >>> import anndata
-    >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.tl import screen
-    >>> data = make_synthetic(300, random_state=0)
-    >>> adata = anndata.AnnData(data.X)
-    >>> adata.obs["batch"], adata.obs["cell_type"] = data.known, data.hidden
     >>> table = screen(adata)
     >>> table.attrs["proposal"], table.loc["cell_type", "kind"]
     ('batch', 'analysis')
@@ -133,11 +128,7 @@ def evaluate(
 
     Examples
     --------
-    >>> import anndata
-    >>> from ctsne.datasets import make_synthetic
     >>> from ctsne.tl import ctsne, evaluate
-    >>> data = make_synthetic(300, random_state=0)
-    >>> adata = anndata.AnnData(data.X)
     >>> adata.obs["batch"], adata.obs["type"] = data.known, data.hidden
     >>> ctsne(adata, "batch", method="joint", perplexity=20, n_iter=300)
     >>> table = evaluate(adata, "batch", other="type")
@@ -250,12 +241,7 @@ def sweep(
 
     Examples
     --------
-    >>> import anndata
     >>> from ctsne import ConditionalTSNE, tl
-    >>> from ctsne.datasets import make_synthetic
-    >>> data = make_synthetic(300, random_state=0)
-    >>> adata = anndata.AnnData(data.X)
-    >>> adata.obs["batch"] = data.known
     >>> result = tl.sweep(
     ...     adata, "batch", {"method": "joint", "strength": [0, 1]}, progress=False,
     ...     estimator=ConditionalTSNE(perplexity=20, n_iter=300, random_state=0),

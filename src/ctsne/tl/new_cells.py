@@ -104,12 +104,6 @@ def transform(
 
     Examples
     --------
-    >>> import anndata
-    >>> from ctsne import tl
-    >>> from ctsne.datasets import make_synthetic
-    >>> data = make_synthetic(300, random_state=0)
-    >>> adata = anndata.AnnData(data.X)
-    >>> adata.obs["batch"] = data.known
     >>> reference, new = adata.copy(), adata[:50].copy()
     >>> tl.ctsne(reference, "batch", perplexity=20, n_iter=300)
     >>> tl.transform(new, reference)
