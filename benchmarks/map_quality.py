@@ -31,7 +31,7 @@ def judge(
     similarities of ctsne, so only the maps in `plain`, which minimise it, have one.
     """
     from ctsne.affinity import tsne_affinities
-    from ctsne.evaluate import adjusted_rnx
+    from ctsne.evaluate import adjusted_rnx, data_neighbors
     from ctsne.layout import Layout
     from ctsne.neighbors import find_neighbors
 
@@ -45,12 +45,13 @@ def judge(
         matrix = tsne_affinities(near, perplexity=perplexity, n_jobs=jobs).matrix
         del near
     found: dict[str, Any] = {}
-    sample = min(SAMPLE, len(X))
+    data = data_neighbors(X, labels, k=K, sample=min(SAMPLE, len(X)), n_jobs=jobs)
+    usual = data.without_labels()
     for name, file in maps.items():
         embedding = np.load(Path(file)).astype(np.float32)
         found[name] = {
-            "rnx": adjusted_rnx(embedding, X, k=K, sample=sample, n_jobs=jobs),
-            "adjusted_rnx": adjusted_rnx(embedding, X, labels, k=K, sample=sample, n_jobs=jobs),
+            "rnx": adjusted_rnx(embedding, usual, k=K, n_jobs=jobs),
+            "adjusted_rnx": adjusted_rnx(embedding, data, k=K, n_jobs=jobs),
         }
         if name in plain and matrix is not None:
             found[name]["kl"] = Layout(matrix, embedding, n_jobs=jobs).loss()

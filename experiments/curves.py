@@ -21,7 +21,7 @@ def rnx_curve(
 ) -> NDArray[np.float64]:
     """Return the adjusted R_NX at some sizes; arguments are as in ``adjusted_rnx``."""
     largest = int(max(k))
-    low, high = neighbors.both_neighbors(embedding, X, labels, largest, None, 0, n_jobs)
+    low, high = neighbors.both_neighbors(embedding, X, labels, largest, n_jobs)
 
     def values(rows: slice) -> NDArray[np.float64]:
         return rnx.at_all_sizes(low.indices[rows], high._of_rows(rows))

@@ -76,7 +76,7 @@ class Data:
 
     @property
     def sampled(self) -> dict[str, Any]:
-        """Arguments that most measures have."""
+        """Which points are measured."""
         return {
             "sample": pick(self.rng, (None, None, 5, 1000, 0.5)),
             "random_state": pick(self.rng, (0, 1, None)),
@@ -85,7 +85,7 @@ class Data:
 
     @property
     def measured(self) -> dict[str, Any]:
-        return {"k": self.k, "pointwise": bool(self.rng.random() < 0.3), **self.sampled}
+        return {"k": self.k, "pointwise": bool(self.rng.random() < 0.3), "n_jobs": 1}
 
     def data_neighbors(self) -> Any:
         return evaluate.data_neighbors(self.X, self.known, k=self.k, n_jobs=1)

@@ -14,7 +14,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from ctsne._core.vocabulary import MEASURED_POINTS, NEIGHBORHOOD
 from ctsne.evaluate import laplacian, map_neighbors, mixing, mixing_by_label
 from ctsne.evaluate.mixing import expected_laplacian, knn_accuracy
-from ctsne.evaluate.sampling import sample_points
 
 from .. import reference as formulas
 from .cases import Case, cases
@@ -34,10 +33,9 @@ def test_laplacian_agrees_with_the_reference(case: Case) -> None:
     expected = formulas.laplacian_values(case.embedding, case.codes, case.k)
     found = laplacian(case.embedding, case.labels, k=case.k, pointwise=True)
     np.testing.assert_allclose(found, expected)
-    some = laplacian(
-        case.embedding, case.labels, k=case.k, pointwise=True, sample=0.4, random_state=1
-    )
-    np.testing.assert_allclose(some, expected[sample_points(len(case.codes), 0.4, 1)])
+    found = map_neighbors(case.embedding, k=case.k, sample=0.4, random_state=1)
+    some = laplacian(found, case.labels, k=case.k, pointwise=True)
+    np.testing.assert_allclose(some, expected[found.points])
     mean = formulas.laplacian(case.embedding, case.codes, case.k)
     score = laplacian(case.embedding, case.labels, k=case.k)
     assert score == pytest.approx(mean, abs=1e-12, nan_ok=True)
@@ -135,7 +133,7 @@ def test_many_points_are_measured_by_a_sample(monkeypatch: pytest.MonkeyPatch) -
     whole = mixing(MAP, LABELS)
     monkeypatch.setattr(sys.modules["ctsne.evaluate.mixing"], "MEASURED_POINTS", 200)
     sampled = mixing(MAP, LABELS)
-    expected = laplacian(MAP, LABELS, k=30, sample=200, random_state=0)
+    expected = laplacian(map_neighbors(MAP, k=30, sample=200), LABELS, k=30)
     assert sampled == pytest.approx(expected / expected_laplacian(LABELS))
     assert sampled == mixing(MAP, LABELS) != whole
     rare = LABELS.astype(object)

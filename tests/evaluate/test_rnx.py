@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from ctsne.evaluate import adjusted_rnx, data_neighbors, map_neighbors
 from ctsne.evaluate.neighbors import both_neighbors, unsearched
 from ctsne.evaluate.rnx import adjusted_jaccard, at_all_sizes, rnx_area
-from ctsne.evaluate.sampling import sample_points
 
 from .. import reference as formulas
 from .cases import Case, cases
@@ -50,11 +49,9 @@ def test_points_agree_with_the_reference(case: Case) -> None:
     values = adjusted_rnx(embedding, X, labels, k=k, pointwise=True)
     np.testing.assert_allclose(values, expected, atol=1e-12)
     # A sample measures some of the points, among all of them.
-    points = sample_points(len(codes), 0.5, 3)
-    values = adjusted_rnx(
-        embedding, X, labels, k=k, pointwise=True, sample=0.5, random_state=3, n_jobs=1
-    )
-    np.testing.assert_allclose(values, expected[points], atol=1e-12)
+    found = map_neighbors(embedding, k=k, sample=0.5, random_state=3)
+    values = adjusted_rnx(found, X, labels, k=k, pointwise=True, n_jobs=1)
+    np.testing.assert_allclose(values, expected[found.points], atol=1e-12)
 
 
 def area_of(embedding: Any, X: Any, labels: Any, n_jobs: int = 1) -> float:
@@ -71,7 +68,7 @@ def test_every_size_and_the_area_agree_with_the_reference(case: Case, dense_shar
     values = [formulas.adjusted_rnx_values(embedding, X, codes, k) for k in range(1, n - 1)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ctsne.evaluate.rnx._DENSE_SHARE", dense_share)
-        low, high = both_neighbors(embedding, X, labels, n - 2, None, 0, 1)
+        low, high = both_neighbors(embedding, X, labels, n - 2, 1)
         found = at_all_sizes(low.indices, high)
         area = area_of(embedding, X, labels)
     np.testing.assert_allclose(found.T, values, atol=1e-12)
@@ -107,11 +104,10 @@ def test_lists_serve_many_measures_and_maps() -> None:
     for embedding in (X[:, :2], rng.normal(size=(80, 2))):
         found = map_neighbors(embedding, k=30, sample=0.5)
         for k in (1, 7, 20):
-            expected = adjusted_rnx(embedding, X, labels, k=k, sample=0.5)
+            expected = adjusted_rnx(found, X, labels, k=k)
             assert adjusted_rnx(found, data, k=k) == expected
             assert adjusted_rnx(embedding, data, k=k) == expected
-            assert adjusted_rnx(found, X, labels, k=k) == expected
-            assert adjusted_rnx(found, usual, k=k) == adjusted_rnx(embedding, X, k=k, sample=0.5)
+            assert adjusted_rnx(found, usual, k=k) == adjusted_rnx(found, X, k=k)
         whole = map_neighbors(embedding, k=20)  # of all points, measured where the data are
         assert adjusted_rnx(whole, data, k=7) == adjusted_rnx(found, data, k=7)
 
@@ -135,14 +131,21 @@ def test_jaccard_by_hand() -> None:
     ("changes", "names"),
     [
         ({"X": [[0.0], [1.0]], "embedding": [[0.0], [1.0]]}, "at least 3 points"),
-        *(({"sample": sample}, "sample must be") for sample in (0, 0.0, True, "half")),
-        ({"sample": 3, "random_state": "a"}, "random_state must be"),
+        ({"k": 3}, "k must be at most 2"),
     ],
 )
 def test_refused(changes: dict[str, Any], names: str) -> None:
     arguments: dict[str, Any] = {"embedding": LINE, "X": LINE, "k": 1, **changes}
     with pytest.raises((ValueError, TypeError), match=names):
         adjusted_rnx(**arguments)
+
+
+@pytest.mark.parametrize("sample", [0, 0.0, True, "half"])
+def test_refused_samples(sample: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match="sample must be"):
+        map_neighbors(LINE, k=1, sample=sample)
+    with pytest.raises(ValueError, match="random_state must be"):
+        map_neighbors(LINE, k=1, sample=3, random_state="a")
 
 
 def test_refused_lists() -> None:
@@ -154,7 +157,6 @@ def test_refused_lists() -> None:
         (found, X, {"k": 6}, "k must be at most 5, the neighbours in embedding"),
         (found, data, {"k": 5}, "k must be at most 4, the neighbours in X"),
         (found, data, {"k": 2, "labels": labels}, "labels"),
-        (found, X, {"k": 2, "sample": 3}, "sample"),
         (some, data, {"k": 2}, "same sample"),
         (X[1:], data, {"k": 2}, "same points"),
     ):

@@ -22,8 +22,6 @@ def laplacian(
     labels: object,
     *,
     k: int = NEIGHBORHOOD,
-    sample: float | None = None,
-    random_state: object = 0,
     pointwise: bool = False,
     n_jobs: int = -1,
 ) -> float | Floats:
@@ -36,13 +34,13 @@ def laplacian(
     Parameters
     ----------
     embedding : array-like of shape (n, d) or MapNeighbors
-        Positions in the map, or its neighbours.
+        Positions in the map, or its neighbours, which may be of a sample.
     labels : array-like of shape (n,) or (n, c)
         Any label column. Points without a label count neither as points nor as neighbours.
     k : int, default=30
         Neighbourhood size, from 1 to n - 2.
-    sample, random_state, n_jobs
-        As in :func:`ctsne.evaluate.map_neighbors`.
+    n_jobs : int, default=-1
+        Number of threads; -1 uses all cores.
     pointwise : bool, default=False
         Return the share of each measured point instead of their mean; nan where there is none.
 
@@ -57,7 +55,7 @@ def laplacian(
     >>> laplacian([[0.0], [1.0], [3.0], [7.0]], ["a", "a", "b", "b"], k=1)
     0.25
     """
-    found, known = labelled_neighbors(embedding, labels, k, sample, random_state, n_jobs)
+    found, known = labelled_neighbors(embedding, labels, k, n_jobs)
     codes = known.codes
 
     def gaps(rows: slice) -> Floats:
@@ -186,7 +184,7 @@ def knn_accuracy(embedding: Map, labels: object, *, k: int = NEIGHBORHOOD) -> fl
     A point is not its own neighbour, so this is the leave-one-out accuracy of a nearest-neighbour
     classifier on the map. Of equally frequent labels, that of the nearest neighbour wins.
     """
-    found, known = labelled_neighbors(embedding, labels, k, None, 0, -1)
+    found, known = labelled_neighbors(embedding, labels, k, -1)
 
     def is_right(rows: slice) -> Floats:
         near, own = known.codes[found.indices[rows]], known.codes[found.points[rows]]

@@ -129,22 +129,13 @@ def check_map(embedding: Map) -> tuple[Positions | MapNeighbors, int]:
 
 
 def labelled_neighbors(
-    embedding: Map, labels: object, k: object, sample: float | None, seed: object, n_jobs: int
+    embedding: Map, labels: object, k: object, n_jobs: int
 ) -> tuple[MapNeighbors, Column]:
     """Return ``k`` neighbours per point, searched or taken from given ones, and the labels."""
     given, n = check_map(embedding)
     column, size = encode_column(labels, n=n), check_k(k, n=n)
-    return _nearest(given, size, _points(given, None, n, sample, seed), n_jobs), column
-
-
-def _points(given: Any, data: Any, n: int, sample: float | None, seed: object) -> Points:
-    """Return the points of given lists, or draw those to measure."""
-    lists = [found for found in (data, given) if isinstance(found, DataNeighbors | MapNeighbors)]
-    if not lists:
-        return sample_points(n, sample, seed)
-    if sample is not None:
-        raise TypeError("sample was chosen when the neighbours were searched; leave it out here")
-    return lists[0].points
+    points = given.points if isinstance(given, MapNeighbors) else np.arange(n)
+    return _nearest(given, size, points, n_jobs), column
 
 
 def _nearest(given: Positions | MapNeighbors, k: int, points: Points, n_jobs: int) -> MapNeighbors:
@@ -345,12 +336,11 @@ def search_data(data: DataNeighbors, n_jobs: int, moved: Alignment | None = None
 
 
 def both_neighbors(
-    embedding: Map, X: Any, labels: Any, k: object, sample: float | None, seed: Any, n_jobs: int
+    embedding: Map, X: Any, labels: Any, k: object, n_jobs: int
 ) -> tuple[MapNeighbors, DataNeighbors]:
     """Check all arguments, then return the neighbours of the same points in map and data."""
     given, n = check_map(embedding)
     size = check_k(k, n=n)
-    points = _points(given, X, n, sample, seed)
     if isinstance(X, DataNeighbors):
         check_same_points(X.n, n)
         if labels is not None:
@@ -360,7 +350,8 @@ def both_neighbors(
             raise ValueError(f"{what}; pass features or a full matrix of distances")
         if size > X.k:
             raise ValueError(f"k must be at most {X.k}, the neighbours in X; got {size}")
-        return _nearest(given, size, points, n_jobs), X
+        return _nearest(given, size, X.points, n_jobs), X
+    points = given.points if isinstance(given, MapNeighbors) else np.arange(n)
     data = unsearched(X, labels, points, n, size, n_jobs)
     return _nearest(given, size, points, n_jobs), search_data(data, n_jobs)
 

@@ -32,8 +32,6 @@ def adjusted_rnx(
     labels: object = None,
     *,
     k: int = NEIGHBORHOOD,
-    sample: float | None = None,
-    random_state: object = 0,
     pointwise: bool = False,
     n_jobs: int = -1,
 ) -> float | Floats:
@@ -54,7 +52,7 @@ def adjusted_rnx(
     labels : array-like of shape (n,) or (n, c), optional
         Any label column. A pair in which a label is missing never counts as different. Without
         labels this is the usual R_NX.
-    k, sample, random_state, pointwise, n_jobs
+    k, pointwise, n_jobs
         As in :func:`ctsne.evaluate.laplacian`.
 
     Returns
@@ -70,13 +68,13 @@ def adjusted_rnx(
     >>> adjusted_rnx(X, X, ["a", "b", "a", "b"], k=1)
     1.0
     """
-    lists = neighbors.both_neighbors(embedding, X, labels, k, sample, random_state, n_jobs)
+    lists = neighbors.both_neighbors(embedding, X, labels, k, n_jobs)
     return _compared(*lists, partial(_beyond_chance, k), pointwise)
 
 
 def adjusted_jaccard(embedding: Map, X: Any, labels: object = None, *, k: int) -> float:
     """Mean Jaccard index ``|v ∩ n| / |v ∪ n|`` of the same neighbourhoods, chance included."""
-    lists = neighbors.both_neighbors(embedding, X, labels, k, None, 0, -1)
+    lists = neighbors.both_neighbors(embedding, X, labels, k, -1)
     # Two sets of k with some points in common.
     return float(_compared(*lists, lambda shared, *_: shared / (2 * k - shared), pointwise=False))
 
