@@ -292,7 +292,6 @@ def _check_beta_low(given: Mapping[str, Any], labels: Labels | None) -> PerLabel
 def _check_numbers(
     value: Any, argument: str, labels: Labels | None, high: float, **more: Any
 ) -> PerLabel:
-    """Return one number per label of each column; without labels, only check the numbers."""
     hint = "or a mapping from each label, or label column, to such a number"
     for name, number in _numbers_in(value, argument):
         checks.check_number(number, name, **{"low": 0.0, "high": high, "hint": hint, **more})
@@ -333,7 +332,6 @@ def _with_usable_labels(settings: Settings, *, y_given: bool) -> tuple[Settings,
 
 
 def _small_labels_warning(settings: Settings) -> str | None:
-    """Return a warning if labels are too small for their part of the neighbours."""
     labels, method = settings.labels, settings.method
     if labels is None or not method.splits_neighbors:
         return None

@@ -202,7 +202,6 @@ def _from_objects(array: NDArray[Any], argument: str, columns: Any) -> NDArray[n
 
 
 def _place(position: int, shape: tuple[int, ...], columns: Any) -> str:
-    """Name the position of an entry, with the name of its column if there is one."""
     place = [int(i) for i in np.unravel_index(position, shape)]
     if len(place) != 2:
         return f"position {', '.join(map(str, place))}" if place else "it"

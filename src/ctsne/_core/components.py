@@ -218,7 +218,6 @@ class _Rows:
             yield from self._pool.map(lambda begin: work(begin, min(n, begin + step)), begins)
 
     def _sparse(self, begin: int, end: int) -> Any:
-        """Return sparse rows without a copy."""
         X = self._X
         part = slice(int(X.indptr[begin]), int(X.indptr[end]))
         indptr = X.indptr[begin : end + 1] - X.indptr[begin]

@@ -168,7 +168,6 @@ class RowMaker:
 
     @cached_property
     def _differs(self) -> NDArray[np.bool_]:
-        """Which lists hold points that differ in each column."""
         return differing_lists(self.patterns, len(self.columns))
 
     def _weighed(self, codes: Codes, matched: Floats, weights: PerLabel) -> Floats:
@@ -184,7 +183,6 @@ class RowMaker:
     def _log_odds(
         self, natural: Floats, codes: Codes, matched: Floats, weights: PerLabel, c: int
     ) -> Floats:
-        """Return the log odds of a difference in a column, without the weight of that column."""
         others = [np.zeros_like(each) if k == c else each for k, each in enumerate(weights)]
         total = natural
         if self.method == "joint":

@@ -174,14 +174,12 @@ def _conditioning(record: Record, settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _text(value: Any) -> str:
-    """Return a number, or one for each label or column."""
     if isinstance(value, Mapping):
         return _and(f'{_text(part)} for "{_cut(name)}"' for name, part in value.items())
     return f"{value:.3g}" if isinstance(value, float) else _cut(value)
 
 
 def _cut(text: object) -> str:
-    """Return a text from a file, of a length that fits in a sentence."""
     whole = " ".join(str(text).split())
     return whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 3]}..."
 

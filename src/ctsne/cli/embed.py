@@ -13,18 +13,10 @@ from typing import TYPE_CHECKING, Any
 from ctsne._core.files import check_space
 from ctsne._core.messages import CounterpartsWarning, value_text
 from ctsne._core.vocabulary import NEIGHBORHOOD
+from ctsne.cli import files, plot
 from ctsne.cli import options as opt
-from ctsne.cli import plot
 from ctsne.cli.console import Console, titles_of
-from ctsne.cli.files import (
-    Data,
-    Outputs,
-    check_outputs,
-    check_target,
-    make_record,
-    read_input,
-    with_colors,
-)
+from ctsne.cli.files import Data, Outputs
 from ctsne.cli.info import missing_labels, report_command, second_label
 from ctsne.cli.main import Parser, spell_command
 from ctsne.cli.options import as_typed, make_estimator, option, settings_of
@@ -65,22 +57,22 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
     from ctsne.pl import palette
     from ctsne.storage.record import fit_results
 
-    outputs = check_outputs(options)
+    outputs = files.check_outputs(options)
     if outputs.page is not None and options.dimensions > 2:
         raise ValueError("a page can only show maps of one or two dimensions: --dimensions 2")
     if not options.labels and options.method != "tsne":
         raise ValueError(missing_labels(options, ", or add --method tsne"))
     with outputs.interruptible():
-        data = read_input(options, console, expect=expect)
+        data = files.read_input(options, console, expect=expect)
         dataset = data.dataset
-        check_target(outputs.map, dataset, options.key)
+        files.check_target(outputs.map, dataset, options.key)
         if outputs.model is not None:  # which holds at least the features in single precision
             check_space(outputs.model, 4 * data.X.shape[0] * min(data.X.shape[1], _COMPONENTS))
         further = options.color
         if further is None:
             further = second_label(dataset.columns, options.labels, options.other, options.key)
         shown = data.factored | {name: _color(data, name) for name in further}
-        shown = with_colors(shown, options.palette)
+        shown = files.with_colors(shown, options.palette)
         verbose = 0 if console.quiet else 1 + console.verbose
         model = prepare(data, vars(options), console, verbose=verbose)
         with warnings.catch_warnings():
@@ -93,7 +85,7 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
             console.stage("trust")
             model.trust()
         made = model.get_params(deep=False), dataset, outputs.map
-        record = make_record(options, *made, aligned=data.aligned, results=fit_results(model))
+        record = files.make_record(options, *made, aligned=data.aligned, results=fit_results(model))
         outputs.write_map(
             model.embedding_,
             console,
@@ -147,7 +139,6 @@ def _is_text(column: Any) -> bool:
 
 
 def _color(data: Data, name: str) -> Any:
-    """Return a column to colour by, which must be stored with the map."""
     if name in data.dataset.features and name not in data.dataset.columns:
         raise ValueError(f"--color {name} is a feature, not a label; --other {name} leaves it out")
     return data.column(name)
@@ -190,7 +181,6 @@ def neighbors_of(model: ConditionalTSNE, data: Data, jobs: int) -> DataNeighbors
 def _measures(
     model: ConditionalTSNE, data: Data, other: list[str] | None, jobs: int
 ) -> dict[str, float | None]:
-    """Measure a map; None for measures that the data do not allow."""
     from ctsne.evaluate import measure_map
     from ctsne.fit.summary import point_diagnostics
 
@@ -263,7 +253,6 @@ def _spelled(name: str, value: Any) -> str:
 
 
 def _title(model: ConditionalTSNE, knob: str | None, value: Any) -> str:
-    """Return the method and the value of its knob, if it used one, in a few words."""
     from ctsne.fit.summary import is_conditioned
 
     if not is_conditioned(model):  # there was nothing to factor out

@@ -224,7 +224,6 @@ def _describe_data(
 
 
 def _values(labels: Column) -> str:
-    """Describe the values of a label column, the most frequent first."""
     most = (-labels.counts).argsort(kind="stable")[:_VALUES].tolist()
     some = [f"{label_text(labels.names[i]):.12}" for i in most]
     more = ["..."] if labels.n_labels > _VALUES else []

@@ -34,8 +34,6 @@ def suggested(name: str, known: Iterable[str]) -> str:
 
 
 def _reader(kind: type, words: str, fits: Callable[[Any], bool]) -> Any:
-    """Return a reader of values that fit."""
-
     def value(text: str) -> Any:
         with contextlib.suppress(ValueError):
             if fits(found := kind(text)):

@@ -11,21 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from ctsne._core.files import write_file
 from ctsne._core.messages import unknown
+from ctsne.cli import options as opt
 from ctsne.cli.console import Console
 from ctsne.cli.files import Data, check_replaced, label_names, read_input, with_colors
 from ctsne.cli.info import second_label
 from ctsne.cli.main import Parser, spell_command
-from ctsne.cli.options import (
-    add_force,
-    add_key,
-    add_messages,
-    add_palette,
-    dots_per_inch,
-    number,
-    one_of,
-    option,
-    settings_of,
-)
 from ctsne.labels import combine_columns
 from ctsne.methods import is_used
 
@@ -49,31 +39,18 @@ LEGENDS = {"auto": "auto", "margin": "right margin", "map": "on data", "both": "
 
 def add_options(parser: Parser, main: Any) -> None:
     """Add the options of the command."""
-    option(main, "MAP", "file written by ctsne embed or ctsne transform, or folder of a sweep")
-    option(main, "-o --output FILE", "picture to write (png, pdf or svg)", required=True)
-    add_force(main)
-    text = "columns to colour by, one panel each (default: the labels factored out, and the label "
-    option(main, "--color COLUMN...", f"{text}to look for)")
-    text = "draw t-SNE of the same data beside the map, with a row per column and measures below"
-    option(main, "--before-after", text)
-    text = "draw one small map per value of this column, all other points grey"
-    option(main, "--split COLUMN", text)
-    option(main, "--shape COLUMN", "column with at most ten labels, drawn as marker shapes")
-    text = "width for print: single (89 mm), double (183 mm), or a number in mm; texts have 6 to 8 "
-    width = one_of("single", "double", read=number, or_="a number in mm")
-    option(main, "--width WIDTH", f"{text}points", read=width)
-    add_palette(main)
-    option(main, "--title TEXT...", "one title per panel (default: the names of the columns)")
-    text = "where labels are named: margin, map, both or none; auto adds names on the map to the "
-    legend = one_of(*LEGENDS)
-    option(main, "--legend PLACE", f"{text}margin for more than 20", read=legend, default="auto")
-    text = "area of a dot in square points; larger values cover more (default: by the number of "
-    option(main, "--size AREA", f"{text}points; above 100,000 they are shaded)", read=number)
-    text = "pixels per inch; larger values make larger, sharper pictures"
-    option(main, "--dpi N", text, read=dots_per_inch, default=DPI)
-    add_key(main)
-    option(main, "--data FILE", "for --before-after: the data of the map, if they have moved")
-    add_messages(parser)
+    opt.option(main, "MAP", "file written by ctsne embed or ctsne transform, or folder of a sweep")
+    opt.option(main, "-o --output FILE", "picture to write (png, pdf or svg)", required=True)
+    opt.add_force(main)
+    width = opt.one_of("single", "double", read=opt.number, or_="a number in mm")
+    opt.add_table(main, "plot", width={"read": width})
+    opt.add_palette(main)
+    legend = {"read": opt.one_of(*LEGENDS), "default": "auto"}
+    dpi = {"read": opt.dots_per_inch, "default": DPI}
+    opt.add_table(main, "plot-look", legend=legend, size={"read": opt.number}, dpi=dpi)
+    opt.add_key(main)
+    opt.option(main, "--data FILE", "for --before-after: the data of the map, if they have moved")
+    opt.add_messages(parser)
 
 
 def run(options: Namespace, console: Console) -> None:
@@ -86,7 +63,7 @@ def run(options: Namespace, console: Console) -> None:
     console.stage(f"drawing {target}")
     use_agg()
     figure = _figure(source, options, console)
-    settings = {**settings_of(options), "color": options.color, "palette": options.palette}
+    settings = {**opt.settings_of(options), "color": options.color, "palette": options.palette}
     settings["title"] = options.title
     command = spell_command(["plot", options.input], {**settings, "output": options.output})
     fixed = options.width is not None
@@ -96,7 +73,6 @@ def run(options: Namespace, console: Console) -> None:
 
 
 def _check_looks(kind: str, options: Namespace) -> None:
-    """Refuse options that a kind of picture ignores."""
     given = [name for name in _IGNORED[kind] if getattr(options, name) not in (None, False, "auto")]
     if given:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
@@ -178,7 +154,6 @@ def _before(
 
 
 def _pick(columns: Mapping[str, Any], name: str | None, source: Path) -> Any:
-    """Return a column, or refuse an unknown name with a suggestion."""
     if name is not None and name not in columns:
         raise ValueError(unknown(name, list(columns), what="column", where=str(source)))
     return None if name is None else columns[name]

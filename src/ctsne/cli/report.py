@@ -1,7 +1,5 @@
 """``ctsne report``: write an interactive page for choosing a map."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from argparse import Namespace
@@ -71,7 +69,6 @@ def run(options: Namespace, console: Console) -> None:
 
 
 def _data_file(sweep: sweeps.SweepFolder, options: Namespace) -> str:
-    """Return the file that was swept, as one would name it here."""
     source = Path(options.input)
     if not source.is_dir():
         return str(options.input)
@@ -124,7 +121,6 @@ def _page_of_data(target: Path, options: Namespace, console: Console) -> sweeps.
 def _write(
     sweep: sweeps.SweepFolder, folder: Path, target: Path, options: Namespace, console: Console
 ) -> None:
-    """Write the page of a sweep."""
     from ctsne.cli.rerun import FILES
     from ctsne.report import write_report
     from ctsne.storage.record import relative_path

@@ -223,7 +223,6 @@ def _facts(swept: SweptMap) -> dict[str, Any]:
 
 
 def _table_text(result: SweepResult, columns: Mapping[str, str], best: SweptMap | None) -> str:
-    """Return the measures as a table, with the suggested map marked."""
     rows: list[list[object]] = []
     for swept in result.maps:
         strength = swept.parameters.get(_knob(swept.parameters))

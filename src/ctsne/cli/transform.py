@@ -120,7 +120,6 @@ def check_order(model: str, *inputs: str) -> None:
 
 
 def _read_points(model: ConditionalTSNE, made: Record, options: Namespace) -> Dataset:
-    """Read the new points, with the columns of the model in its order."""
     from ctsne.io import suffix_of
     from ctsne.io.paths import TABLE_SUFFIXES
 

@@ -166,7 +166,6 @@ def _blocks(content: Any, choice: Choice, rows: int) -> Iterator[Dataset]:
 
 
 def _array_data(part: Any, columns: dict[str, Any]) -> Dataset:
-    """Return a part of an array with its labels; runs on a worker."""
     X: Any = part.tocsr() if is_sparse(part) else np.asarray(part)
     if X.ndim != 2:
         raise ValueError(f"X must be a 2D array, got shape {X.shape}")
@@ -188,7 +187,6 @@ def name_errors(shard: str) -> Iterator[None]:
 
 
 def _first_rows(shards: Sequence[Shard], choice: Choice, client: Any) -> Dataset:
-    """Return the first rows of the first shard that has any."""
     delayed = load("dask", extra="dask").delayed
     for shard in shards:
         head = delayed(_head_of)(shard.content, choice)
@@ -286,7 +284,6 @@ def columns_in(path: Path) -> list[str]:
 
 
 def _matches(name: str) -> list[Path]:
-    """Return the files that match a pattern, or the file of this name."""
     if not glob.has_magic(name) or os.path.exists(name):
         return [Path(name)]
     found = sorted(glob.glob(name))
@@ -296,7 +293,6 @@ def _matches(name: str) -> list[Path]:
 
 
 def _of_files(files: Any) -> tuple[Shard, ...]:
-    """Return a shard for every file."""
     paths = file_paths(files)
     stems = Counter(path.stem for path in paths)
     shards = []

@@ -1,7 +1,5 @@
 """``place``: all points of a collection, placed in the map of a model by a cluster."""
 
-from __future__ import annotations
-
 import os
 import time
 import warnings
@@ -145,7 +143,6 @@ def place(
 
 
 def _fitted(model: Any) -> tuple[ConditionalTSNE, Path | None]:
-    """Return the model, and the file that it was read from."""
     if isinstance(model, str | os.PathLike):
         return load_model(model), Path(model)
     if not isinstance(model, ConditionalTSNE):
@@ -225,7 +222,6 @@ def _run(
     connect: Callable[[], Any],
     progress: bool,
 ) -> PlacedShards:
-    """Place all shards that are not finished."""
     tasks = [
         Task(
             shard.name,

@@ -1,7 +1,5 @@
 """``fit_sample``: a model of some rows of a collection, with enough of every label."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any
@@ -165,7 +163,6 @@ def _strata(content: Any, choice: Choice, columns: tuple[str, ...], name: str) -
 
 
 def _take(content: Any, choice: Choice, rows: _Rows, name: str) -> Dataset:
-    """Return some rows of a shard; runs on a worker."""
     parts, first = [], 0
     with name_errors(name):
         for block in shard_blocks(content, choice):

@@ -3,8 +3,6 @@
 The Laplacian score is that of the paper (section 4.1); mixing is its share of the random score.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ctsne._core.checks import check_count

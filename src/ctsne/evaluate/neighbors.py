@@ -26,18 +26,7 @@ _TREE_DIMENSIONS = 3
 
 @dataclass(frozen=True, eq=False)
 class MapNeighbors:
-    """The nearest neighbours in a map. Every measure accepts this instead of the map.
-
-    Attributes
-    ----------
-    points : ndarray of int64, shape (m,)
-        The points measured.
-    n : int
-        Number of all points, among which the neighbours are searched.
-    indices : ndarray of int32, shape (m, k)
-        The nearest first.
-    distances : ndarray of float32, shape (m, k)
-    """
+    """The nearest neighbours in a map, the nearest first. Every measure accepts this instead."""
 
     points: NDArray[np.int64]
     n: int
@@ -156,28 +145,12 @@ def _nearest(given: Positions | MapNeighbors, k: int, points: Points, n_jobs: in
 
 @dataclass(frozen=True, eq=False)
 class DataNeighbors:
-    """The nearest neighbours in the data. Every measure accepts this instead of the data.
+    """The nearest neighbours in the data. Every measure accepts this instead of the data."""
 
-    Attributes
-    ----------
-    points, n
-        As in :class:`ctsne.evaluate.MapNeighbors`.
-    labels, columns : Column, Labels or None
-        The labels that neighbourhoods are adjusted for, and the columns that they combine. Points
-        that lack one of several labels count as unlabelled.
-    k : int
-        The largest neighbourhood that can be measured.
-    indices, distances, n_same : ndarray of int32, float32, int32
-        Each row holds first the nearest points that do not have a different label, ``n_same`` of
-        them, then the nearest that do: ``k`` of each kind, or all there are. Empty if the
-        neighbours are not known (see ``complete``).
-    metric, features : str, ndarray or None
-        Where neighbours were searched: reduced features, or the full matrix of distances.
-    alignment, aligned : str, ndarray of int32 or None
-        How points with other labels were aligned (``"none"`` if they were not), and the lists in
-        which they are the nearest in the aligned data.
-    """
-
+    # Each row of ``indices`` holds first the nearest points that do not have a different label,
+    # ``n_same`` of them, then the nearest that do: ``k`` of each kind, or all there are. Empty
+    # if the neighbours are not known (see ``complete``). ``aligned`` has the lists in which points
+    # of other labels are the nearest in the aligned data, ``features`` are what was searched.
     points: NDArray[np.int64]
     n: int
     labels: Column | None

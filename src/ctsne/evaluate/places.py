@@ -1,7 +1,5 @@
 """Features that differ from place to place in a map."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from typing import Any

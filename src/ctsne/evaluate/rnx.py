@@ -1,7 +1,5 @@
 """Neighbours kept by a map: R_NX and Jaccard, adjusted for labels (paper, section 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any

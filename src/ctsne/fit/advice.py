@@ -220,7 +220,6 @@ def along_path(
 
 
 def _mixing_in(near: MapNeighbors, labels: Labels, apart: Apart) -> tuple[dict[str, float], float]:
-    """Return the mixing of each column in a map, and that of a label."""
     columns = labels.by_name
     of_label = mixing_by_label(near, columns[apart.column]).get(apart.label, np.nan)
     return {name: mixing(near, column) for name, column in columns.items()}, of_label

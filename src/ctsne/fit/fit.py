@@ -118,7 +118,6 @@ class Fit:
         self._log.stage("mixing", f"{self._knob_text()}, found by {tried}")
 
     def _next_trial(self, made: Mapping[int, Floats]) -> int | None:
-        """Return the trial to make a map of, and show the progress of trials."""
         search = self._search
         assert search is not None
         # The time of an iteration grows with the number of points.
@@ -198,7 +197,6 @@ class Fit:
             warn(message)
 
     def _as_trial(self, trial: int) -> Trial:
-        """Return the levels of a trial with the mixing of the map made of it."""
         assert self._search is not None
         mixing = measured_mixing(self.layout.embedding, self.settings)
         return replace(self._search.trials[trial], mixing=mixing)

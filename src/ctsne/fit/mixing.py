@@ -98,7 +98,6 @@ class MixingSearch:
                 self.tried.append((affinities, layout))
 
     def _expected(self, made: Mapping[int, Floats]) -> list[Trial]:
-        """Return the trials with the mixing of their maps, made or expected."""
         # A map deviates from its trial by about as much as the map at the nearest levels.
         expected = []
         for place, trial in enumerate(self.trials):

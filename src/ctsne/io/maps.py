@@ -240,7 +240,6 @@ def _read_table(source: Path, key: str) -> tuple[NDArray[np.float32], dict[str, 
 
 
 def _table_columns(frame: Any, source: Path) -> dict[str, Any]:
-    """Return the columns of a table, with the colours that a parquet file holds."""
     columns = tables.table_columns(frame, source)
     if paths.suffix_of(source) == ".parquet":
         stored = json.loads((tables.read_schema(source).metadata or {}).get(_COLORS_KEY, b"{}"))
@@ -332,7 +331,6 @@ def _write_h5ad(
 
 
 def _copy(dataset: Dataset, temporary: Path) -> None:
-    """Copy the input, which must be as it was when it was read."""
     digest = hashlib.sha256()
     with dataset.path.open("rb") as source, temporary.open("wb") as file:
         while block := source.read(_MEGABYTE):

@@ -92,7 +92,6 @@ def read_npy(path: Path) -> NDArray[Any]:
 
 
 def _sparse_matrix(arrays: Mapping[str, Any], path: Path) -> Any:
-    """Return a sparse matrix from what SciPy saved, checked in full."""
     import scipy.sparse as sp
 
     kind = arrays["format"].item()
@@ -146,17 +145,10 @@ def read_data(
     """Read data from a file; its suffix says which format it has.
 
     In a table, numeric columns that are not ``labels`` are the features, and ``index`` is the
-    column with the row names (default: those that pandas or R stored as such). An .npz holds the
-    matrix as ``X``, with an array for each column. ``features`` chooses columns by name or pattern.
-
+    column with the row names. An .npz holds the matrix as ``X``, with an array for each column.
     ``numbers`` are those of ``labels`` that are numbers; other labels in text files are text unless
     their values are written as Python writes numbers, so that ``001`` and ``1`` are different.
-
-    ``label_file`` is a table with more columns for the same points, or an .npy with one label per
-    point. Its rows are matched by name if it holds the row names of the data or one of their
-    columns of unique texts, or if a column of the same name has each value once, such as one row
-    per donor. Else they must be in the same order.
-
+    Rows of ``label_file`` are matched by name where both files have names, else by their order.
     Data with fewer than ``fewest`` rows are refused: a map needs two, placing points in it one.
     """
     source = check_input(path)
@@ -211,7 +203,6 @@ def _read_label_file(
 
 
 def _joined(data: Dataset, extra: Dataset) -> Dataset:
-    """Return the data with the columns of the label file added."""
     if is_selection(extra.columns):
         found = selection_of(extra.columns, data.names, data.X.shape[0], extra.path, data.path)
         notes = (*data.notes, f"points in selections of {extra.path}: {extra.X.shape[0]:,}")

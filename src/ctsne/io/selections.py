@@ -1,7 +1,5 @@
 """Selections that a page saved as csv, joined to the points they were made of."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any

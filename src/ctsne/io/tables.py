@@ -184,7 +184,6 @@ def separator_of(path: Path) -> str:
 
 
 def _bytes_of(path: Path) -> gzip.GzipFile | io.BufferedReader:
-    """Open a text file, compressed or not."""
     return gzip.open(path) if path.name.lower().endswith(".gz") else path.open("rb")
 
 
@@ -210,7 +209,6 @@ def _check_bytes(path: Path) -> None:
 
 
 def _header(path: Path, separator: str) -> list[str]:
-    """Return the cells of the first line that is not empty."""
     with _bytes_of(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
         for cells in csv.reader(text, delimiter=separator):
             if len(cells) > 1 or "".join(cells).strip():

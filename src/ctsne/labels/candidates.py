@@ -59,7 +59,6 @@ def number_columns(columns: Mapping[str, Any]) -> dict[str, Column]:
 
 
 def _encoded(column: Any) -> Column | None:
-    """Return a column as labels, unless it cannot be one."""
     try:
         labels = encode_column(column)
     except (TypeError, ValueError):

@@ -477,7 +477,6 @@ def _is_missing(value: Any) -> bool:
 
 
 def _plain(value: object) -> object:
-    """Return the Python value of a NumPy scalar."""
     dated = isinstance(value, np.datetime64 | np.timedelta64)
     return value.item() if isinstance(value, np.generic) and not dated else value
 

@@ -322,7 +322,6 @@ def given_columns(labels: Any) -> list[Any]:
 
 
 def _columns_of(labels: Any, n: int | None, argument: str) -> tuple[tuple[str, ...], list[Any]]:
-    """Return the names and the columns of anything that holds labels."""
     refuse_lazy(labels, argument)
     if isinstance(labels, Mapping):
         if not labels:
@@ -352,7 +351,6 @@ def _is_column(entry: Any) -> bool:
 
 
 def _are_columns(entries: Sequence[Any], n: int | None) -> bool:
-    """Return whether the entries of a list are columns; otherwise they are rows."""
     lengths = [entry.n_points if isinstance(entry, Column) else len(entry) for entry in entries]
     if n is not None and all(length == n for length in lengths):
         return True

@@ -144,7 +144,6 @@ class Layout:
         return False
 
     def _as_given(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return a copy in the order of the matrix."""
         given = np.empty_like(values)
         given[self._order] = values
         return given

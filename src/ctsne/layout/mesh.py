@@ -187,7 +187,6 @@ def _near_kernel(plan: MeshPlan) -> _Kernel:
 
 
 def _plane_kernel(transform: NDArray[np.float64], floor: float, plan: MeshPlan) -> _Kernel:
-    """Pad a transform as the native convolution needs it."""
     rows, columns = plan.nodes
     padded = np.zeros((len(transform), plan.grid_shape[1]), np.float32)
     padded[:, : transform.shape[1]] = transform
@@ -255,7 +254,6 @@ class Mesh:
 def _convolved(
     grid: NDArray[np.float32], kernel: NDArray[np.float32], plan: MeshPlan, n_jobs: int
 ) -> NDArray[np.float32]:
-    """Convolve on a line or in space."""
     dims = len(plan.nodes)
     workers = n_jobs if plan.size >= WORTH_THREADS else 1
     # Axis by axis, so that rows known to be zero are never transformed.

@@ -296,7 +296,6 @@ class RangeSum:
         return potential - channel.own
 
     def _mesh_of(self, plan: MeshPlan, n_grids: int, y: _Singles) -> Mesh:
-        """Return the mesh of a plan, the last one if it fits."""
         if not plan.accurate and not self._warned:
             self._warned = True
             warn(

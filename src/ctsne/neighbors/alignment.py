@@ -112,7 +112,6 @@ def choose_alignment(
 
 
 def _align_labels(X: Any, column: Column, how: str, *, metric: str, n_jobs: int) -> Alignment:
-    """Align the points of labels by name, or as the best of several alignments."""
     if how != "auto":
         return _align(X, column, how, metric=metric, n_jobs=n_jobs)
     best, scores = Alignment("none", None), {}
@@ -270,7 +269,6 @@ def commuting_share(
 def _graph(
     points: _Points, labels: Column, lengths: tuple[int, int], metric: str, n_jobs: int
 ) -> sp.csr_array:
-    """Return the points in one of the two lists of each point, as ones."""
     found = find_neighbors(points, labels, lengths=lengths, metric=metric, n_jobs=n_jobs)
     n, length = found.indices.shape
     # Where the list asked for is too short, the other one fills the row: ignore that one.
@@ -285,7 +283,6 @@ def _label_sums(values: NDArray[Any], labels: Column) -> _Floats:
 
 
 def _members(labels: Column) -> sp.csr_array:
-    """Return which points have each label, as ones."""
     labelled = np.flatnonzero(labels.codes >= 0)
     return sp.csr_array(
         (np.ones(len(labelled)), (labels.codes[labelled], labelled)),
@@ -300,7 +297,6 @@ def moved(points: _Points, codes: _Codes, shifts: _Floats) -> _Points:
 
 
 def _differences(points: _Points, labels: Column, n_jobs: int) -> tuple[_Floats, NDArray[np.int64]]:
-    """Sum the differences of each point to its counterparts, and count them."""
     graph = _graph(points, labels, (0, PAIR_NEIGHBORS), "euclidean", n_jobs)
     pairs = graph.multiply(graph.T).tocsr()
     count = np.diff(pairs.indptr).astype(np.int64)

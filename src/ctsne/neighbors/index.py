@@ -223,7 +223,6 @@ class SearchIndex:
         ]
 
     def _search_inside(self, labels: Codes, pattern: int) -> NDArray[np.bool_]:
-        """Return which labels search a pattern in the cells made inside combinations."""
         # Combinations are found by the column outside the pattern that leaves the fewest.
         combinations = np.full(len(labels), len(self.table))
         for column in range(labels.shape[1]):

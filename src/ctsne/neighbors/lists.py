@@ -66,7 +66,6 @@ def joint_lengths(patterns: Patterns, perplexity: float) -> Lengths:
 
 
 def _equal_lists(patterns: Patterns, length: int, total: int) -> Lengths:
-    """Return lists of a length, except that one or two lists have a given total."""
     lengths = np.full(len(patterns), length)
     if len(patterns) <= 2:
         lengths[-1] = total - lengths[:-1].sum()

@@ -36,7 +36,6 @@ _Part = tuple[slice, NDArray[np.int32], NDArray[np.bool_]]
 
 
 def _matched(labels: Column, same: Iterator[_Part], other: Iterator[_Part]) -> NDArray[np.float64]:
-    """Return the shares, from parts of the list of the same label and of that of other labels."""
     named = _named(labels, other)
     total, count = named.copy(), np.ones(len(named))
     for rows, near, wanted in same:

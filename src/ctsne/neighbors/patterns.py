@@ -32,7 +32,6 @@ def alike_counts(labels: Labels) -> NDArray[np.int64]:
 
 
 def _combinations(labels: Labels) -> Codes:
-    """Return the labels of one point of each combination."""
     _, first = np.unique(labels.combined.codes, return_index=True)
     return labels.codes[first]
 

@@ -215,7 +215,6 @@ class _SearchByLabel:
         return self._result(None, measured)
 
     def _cells_of_labels(self, points: _native.SearchPoints) -> _native.Cells:
-        """Divide each label, and the unlabelled points, into cells of their own."""
         ranges = np.append(0, np.cumsum(self.counts)).astype(np.int64)
         if ranges[-1] < self.n:
             ranges = np.append(ranges, self.n)
@@ -225,7 +224,6 @@ class _SearchByLabel:
         return _native.Cells(points.reordered(order), cells)
 
     def _cells_of_all(self, points: _native.SearchPoints) -> _native.Cells:
-        """Divide all points into cells, and sort each cell by label."""
         order, cells = pts.cells_of_all(points.rows, points.codes, self.n_jobs)
         return _native.Cells(points.reordered(order), cells, self.counts)
 

@@ -125,7 +125,6 @@ def before_after(
 
 
 def _by_name(columns: Any) -> dict[Any, Any]:
-    """Return columns by name; one without a name has the name of such."""
     if isinstance(columns, Mapping):
         return dict(columns)
     name, values = dots.named(columns)
@@ -133,7 +132,6 @@ def _by_name(columns: Any) -> dict[Any, Any]:
 
 
 def _title_of(columns: Mapping[Any, Any]) -> str | None:
-    """Return the names of columns in words; None if they have none."""
     return " and ".join(map(str, columns)) if {*columns} - {UNNAMED} else None
 
 
@@ -228,7 +226,6 @@ def _draw_rows(
     legend_loc: str | None = "auto",
     marked: int | None = None,
 ) -> NDArray[np.object_]:
-    """Draw maps side by side, one row per look with a legend each, and notes under the last row."""
     wide, ncols, shape = figures.check_width(width), len(maps), max(map(dots.frame_shape, maps))
     foot = _NOTE_LINE * (0.4 + max(len(note) + (i == marked) for i, note in enumerate(notes)))
     count = len(looks) * ncols

@@ -125,7 +125,6 @@ def _concerns_usual_fonts(record: logging.LogRecord) -> bool:
 
 @functools.cache
 def _characters(file: str) -> frozenset[int]:
-    """Return the characters of a font; none if it cannot be read."""
     try:
         return frozenset(load("ft2font").FT2Font(file).get_charmap())
     except (OSError, RuntimeError):

@@ -353,7 +353,6 @@ def maps(
 
 
 def _swept_maps(result: SweepResult) -> dict[str, NDArray[np.float32]]:
-    """Return the finished maps by their titles."""
     maps: dict[str, NDArray[np.float32]] = {}
     for swept in result.maps:
         if swept.embedding is not None:

@@ -98,7 +98,6 @@ def _sample(labels: Column) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _largest(labels: Column) -> NDArray[np.int64]:
-    """Return the codes of the labels that may be named, the largest first."""
     order = np.argsort(-labels.counts, kind="stable")[:_MOST_NAMES]
     return order[labels.counts[order] > 0]
 
@@ -264,13 +263,11 @@ def spread(
 
 
 def _gaps(places: _Array, size: _Array, points: _Array) -> _Array:
-    """Return the distances between boxes of one size at some places and points."""
     away = np.maximum(np.abs(places[:, None] - points) - size / 2, 0)
     return np.asarray(np.linalg.norm(away, axis=2))
 
 
 def _apart(places: _Array, size: _Array, others: _Array) -> NDArray[np.bool_]:
-    """Tell at which places a box would not overlap any of some others."""
     away = np.abs(places[:, None] - others[:, :2]) - (size + others[:, 2:]) / 2
     return np.asarray(np.all(np.any(away >= 0, axis=2), axis=1))
 

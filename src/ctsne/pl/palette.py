@@ -1,7 +1,5 @@
 """Colours: one per label, per method and per measure, the same in every picture."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any

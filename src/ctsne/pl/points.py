@@ -259,7 +259,6 @@ def dot_size(n: int, side: float) -> float:
 
 
 def _draw(ax: Axes, points: _Points, look: Look, box: Any, side: float) -> None:
-    """Draw points in a square ``box`` of the map that is ``side`` inches wide."""
     if look.size is None and len(points) > MOST_DOTS:
         numbers = look.scale is not None
         draw_density(ax, points, look.rgb, look.groups, box, side, numbers=numbers)
@@ -351,7 +350,6 @@ def _heights(places: NDArray[np.int64], pixels: int, dot: float) -> _Image:
 def _grains(
     places: NDArray[np.int64], rgb: NDArray[np.float64], pixels: int, *, numbers: bool
 ) -> _Image:
-    """Return the colour of each pixel, that of its square, or else of the nearest square."""
     # The mean of numbers, and that of a random point for labels: no label has their mean.
     from scipy.ndimage import distance_transform_edt
 
@@ -373,7 +371,6 @@ def _grains(
 
 
 def _ramp(values: _Image) -> _Image:
-    """Return a smooth step from 0 to 1."""
     share: _Image = values.clip(0, 1)
     return share * share * (3 - 2 * share)
 

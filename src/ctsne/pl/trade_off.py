@@ -125,7 +125,6 @@ def draw_curves(
 
 
 def _setting_text(value: Any) -> str:
-    """Return a setting in short: 0.1, 1e-4."""
     if isinstance(value, float) and 0 < value < _SCIENTIFIC:
         return np.format_float_scientific(value, precision=2, trim="-", exp_digits=1)
     return value_text(value)

@@ -68,7 +68,6 @@ def moved_distance(before: NDArray[np.float32], after: NDArray[np.float32]) -> f
 
 
 def _alignment(reference: Reference, request: Request, given: Any) -> Any:
-    """Return the alignment as a parameter: a representation in the unit in which it is given."""
     alignment = reference.alignment
     if alignment.name != "array":
         return given if alignment.name == TREND else alignment.name
@@ -77,7 +76,6 @@ def _alignment(reference: Reference, request: Request, given: Any) -> Any:
 
 
 def _all_labels(known: Labels | None, given: Any, m: int) -> Labels | None:
-    """Return the labels of all points, those of the map first."""
     if known is None:
         return None
     columns = []

@@ -352,7 +352,6 @@ def build_reference(
 def _columns(
     settings: Settings, weights: PairWeights | None, diagnostics: Diagnostics, n: int
 ) -> tuple[FittedColumn, ...]:
-    """Return the label columns, as the method conditions on them."""
     labels = {} if settings.labels is None else settings.labels.by_name
     columns = []
     for c, (name, column) in enumerate(labels.items()):

@@ -1,7 +1,5 @@
 """Columns to colour by: labels, numbers on a scale, or too many texts for colours."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -112,7 +110,6 @@ def read_column(
 
 
 def _given(name: str, colors: Any, labels: Column) -> dict[Any, str]:
-    """Return colours as given for labels or their texts, and by their names for the others."""
     if not isinstance(colors, Mapping):
         what = f"palette[{name!r:.60}] must be a mapping from labels to colours"
         raise TypeError(f"{what}, got {type(colors).__name__}")

@@ -1,7 +1,5 @@
 """What a page shows, as plain data; and a sweep or a model turned into it."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math
@@ -199,7 +197,6 @@ def _read_sweep(
 
 
 def _swept_map(swept: SweptMap, line: Line | None, estimator: Mapping[str, Any]) -> PageMap:
-    """Return a map of a sweep; one that failed is on no line."""
     title, setting, value = swept.title, "", None
     if line is not None:
         if line.knob in swept.parameters:
@@ -315,7 +312,6 @@ def _choose_columns(
 def _names_given(
     page: PageData, labels: Mapping[str, Column], given: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Return the names under which labels of the result are among the columns given."""
     # Measures have the names of several.
     ones = {names[0] for names in (page.known, page.other) if len(names) == 1}
     found = {}
@@ -343,7 +339,6 @@ def _check_names(names: Any, n: int, there: str) -> None:
 
 
 def _check_rows(neighbors: Any, n: int) -> NDArray[np.integer]:
-    """Return neighbours as rows of the maps, a line per point."""
     rows = np.asarray(neighbors)
     if rows.ndim != 2 or len(rows) != n or not rows.shape[1] or rows.dtype.kind not in "iu":
         found = f"{rows.dtype} of shape {rows.shape}"
@@ -355,7 +350,6 @@ def _check_rows(neighbors: Any, n: int) -> NDArray[np.integer]:
 
 
 def _by_name(values: Any, argument: str) -> dict[str, Any]:
-    """Return columns or features by name, of a mapping or a data frame."""
     if values is None:
         return {}
     if not hasattr(values, "items"):  # a data frame has columns, but is not a mapping
@@ -368,7 +362,6 @@ def _by_name(values: Any, argument: str) -> dict[str, Any]:
 
 
 def _with_commands(maps: Sequence[PageMap], commands: Any) -> list[PageMap]:
-    """Return the maps with the commands given, or their own."""
     if commands is None:
         return list(maps)
     if not isinstance(commands, list | tuple) or not all(isinstance(c, str) for c in commands):

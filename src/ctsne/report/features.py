@@ -1,7 +1,5 @@
 """What a page takes from the data of its maps: informative features, and nearest neighbours."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """A page in a notebook whose selection comes back to Python."""
 
-from __future__ import annotations
-
 import secrets
 from importlib import resources
 from typing import Any

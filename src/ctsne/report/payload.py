@@ -1,7 +1,5 @@
 """The content of a page as JSON and packed arrays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -102,7 +100,6 @@ def build_payload(page: PageData, most: int = MOST_POINTS) -> _Packed:
 
 
 def _pack_suggestions(page: PageData) -> dict[str, Any] | None:
-    """Return the table of suggestions, with every answer once."""
     if page.suggestions is None:
         return None
     axes, chosen = page.suggestions

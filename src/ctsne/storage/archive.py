@@ -62,7 +62,6 @@ def write_archive(target: Path, kind: str, tree: Mapping[str, Any]) -> None:
 
 
 def _without_arrays(tree: Any, place: str, arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return a tree without its arrays, which are added to a mapping by their place."""
     if isinstance(tree, list):
         return [_without_arrays(x, f"{place}{k}/", arrays) for k, x in enumerate(tree)]
     if not isinstance(tree, Mapping):
@@ -145,7 +144,6 @@ def _members(file: Any, mapped: mmap.mmap, text: str) -> dict[str, tuple[int, in
 
 
 def _parsed(text: bytes, kind: str) -> dict[str, Any]:
-    """Return the JSON text as a mapping of this kind of file and version."""
     if len(text) > _MOST_TEXT:
         raise ValueError(f"{kind}.json has more than {_MOST_TEXT} bytes")
     content = strict_json(text.decode("ascii"))

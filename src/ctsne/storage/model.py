@@ -291,7 +291,6 @@ def _reference(
 
 
 def _fitted_columns(tree: Mapping[str, Any], labels: Labels | None) -> tuple[FittedColumn, ...]:
-    """Return the label columns that have an effect."""
     known, used = () if labels is None else labels.columns, tree["used"]
     fits = used == sorted({*used}) and all(c < len(known) for c in used)
     fits = fits and len(used) == len(tree["columns"])

@@ -183,7 +183,6 @@ def _plain_positions(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _positions(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Return positions and diagnostics in memory."""
     n, dims = tree["embedding"].shape
     require(n >= 2 and 1 <= dims <= 3, "map", "of one to three dimensions", (n, dims))
     found = {name: tree["diagnostics"][name] for name in KEPT_DIAGNOSTICS}

@@ -147,7 +147,6 @@ def _check_entry(entry: Any, known: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _listed(name: str, value: Any) -> list[Any]:
-    """Return the values of one parameter; a single one is a list of one."""
     if isinstance(value, Mapping) and any(isinstance(x, list | tuple) for x in value.values()):
         return column_products(name, value)
     if name in ("init", "align") and _is_matrix(value):
@@ -169,7 +168,6 @@ def column_products(name: str, values: Mapping[Any, Any]) -> list[dict[Any, Any]
 
 
 def _is_matrix(value: Any) -> bool:
-    """Return whether this is a matrix of positions, or a list of its rows."""
     if isinstance(value, list | tuple):
         return all(not isinstance(row, str) and np.ndim(row) == 1 for row in value)
     return getattr(value, "ndim", 0) == 2

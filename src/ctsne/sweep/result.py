@@ -284,7 +284,6 @@ class SweepResult:
         write_sweep(check_path(path, "path"), stored)
 
     def _measured(self) -> list[SweptMap]:
-        """Return the finished maps whose mixing is known."""
         finished = [swept for swept in self.maps if swept.error is None]
         if not finished:
             raise ValueError("the sweep has no finished map to choose from")

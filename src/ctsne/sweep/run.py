@@ -225,7 +225,6 @@ def _check_stored(done: list[worker.Outcome], total: int) -> None:
 
 
 def _base(estimator: ConditionalTSNE | None, n_jobs: Any, repeatable: bool) -> dict[str, Any]:
-    """Return all parameters of the estimator, with a seed that can be repeated."""
     given = {**DEFAULTS, "random_state": 0}
     if estimator is not None:
         if not hasattr(estimator, "get_params") or set(estimator.get_params(False)) != set(given):

@@ -235,7 +235,6 @@ def _outcome(step: Step, watch: Watch) -> Outcome:
 
 
 def _stored_map(path: Path, parameters: dict[str, Any], shape: tuple[int, int]) -> SweptMap | None:
-    """Return a stored map; None if there is none, or, with a warning, if it is damaged."""
     if not os.path.lexists(path):
         return None
     check_target(path)

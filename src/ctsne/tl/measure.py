@@ -182,7 +182,6 @@ def _graph_of(adata: Any, basis: str, neighbors_key: str | None) -> Any:
 
 
 def _of_features(adata: Any, record: Record) -> Record:
-    """Return the record of a map, or of the features that its graph was made of."""
     key = record.options.get("neighbors_key")
     if key is None:
         return record

@@ -137,7 +137,6 @@ def transform(
 
 
 def _of_model(model: ConditionalTSNE) -> _Reference:
-    """Return a fitted model with what its record says about the data."""
     check_is_fitted(model)
     record = record_of(model)
     genes: Any = record.features
