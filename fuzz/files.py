@@ -273,7 +273,9 @@ def _read_data(rng: Rng, case: Path, specimen: Specimen) -> Todo:
         if "full" in specimen.main:
             reps += [{"layer": "log"}, {"layer": "full"}, {"use_rep": "X_frame"}]
         more = pick(rng, reps)
-    labels = ["batch"] if not _BARE.search(specimen.main) and rng.random() < 0.7 else []
+    named = not _BARE.search(specimen.main) and rng.random() < 0.7
+    # A column of numbers with gaps that is not named as a label is a feature, and refused.
+    labels = ["batch"] if named or specimen.role == "typed labels" else []
     return partial(read_data, case / specimen.main, labels=labels, **more)
 
 

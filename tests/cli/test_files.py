@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ctsne.io.maps import _has_nul
+
 Run = Callable[..., str]
 
 
@@ -66,3 +68,8 @@ def test_labels_with_nul_are_refused_where_a_file_cannot_hold_them(
         assert not Path(name).exists()
     run(f"embed x.parquet -o map.parquet {usual}")
     assert set(pd.read_parquet("map.parquet")["batch"]) == {"a\0b", "a"}
+
+
+def test_values_that_cannot_be_counted_have_no_nul() -> None:
+    assert not _has_nul(pd.Series([[1], {"a": 2}, "b"], dtype=object))
+    assert _has_nul(pd.Series([[1], "b\0"], dtype=object))

@@ -14,6 +14,7 @@ from ctsne import ConditionalTSNE
 from ctsne.io import read_data, write_map
 from ctsne.io.anndata import uns_entry
 from ctsne.io.dataset import Source
+from ctsne.storage.archive import write_archive
 from ctsne.storage.record import (
     GivenArray,
     Input,
@@ -78,6 +79,13 @@ def test_other_text_and_formats_are_refused() -> None:
         Record.from_json(json.dumps(GOOD.to_dict() | {"ctsne record": 99}))
     with pytest.raises(ValueError, match="JSON"):
         Record("ctsne embed", {"beta": float("nan")}).to_json()
+
+
+def test_a_model_with_a_damaged_record_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "model.ctsne"
+    write_archive(path, "model", {"record": GOOD.to_dict() | {"results": 3}})
+    with pytest.raises(ValueError, match=r"model\.ctsne: not a ctsne settings record: its record"):
+        read_record(path)
 
 
 def test_files_without_a_record(cells: Path, tmp_path: Path) -> None:

@@ -114,8 +114,8 @@ def check_room(target: Path, *, dataset: Dataset) -> None:
 
 
 def _has_nul(column: Any) -> bool:
-    texts = {*np.asarray(column, object).tolist()}  # pandas takes texts that NUL follows for equal
-    return any("\0" in text for text in texts if isinstance(text, str))
+    values = np.asarray(column, object).tolist()  # pandas takes texts that NUL follows for equal
+    return any("\0" in text for text in {value for value in values if isinstance(value, str)})
 
 
 def write_columns(

@@ -186,11 +186,12 @@ def read_record(path: str | os.PathLike[str], *, key: str = "ctsne") -> Record:
 
 def find_record(source: Path, *, key: str = "ctsne") -> Record | None:
     """Return the record stored with a map, in a sweep folder or in a model; None if it has none."""
-    if suffix_of(source) == MODEL_SUFFIX and not source.is_dir():
-        whole = Record.from_dict(read_archive(source, "model").get("record"))
-        return Record.from_json(whole.to_json())  # without arrays, as with any other file
-    text = read_settings(source, key)
+    in_model = suffix_of(source) == MODEL_SUFFIX and not source.is_dir()
+    whole = read_archive(source, "model").get("record") if in_model else None
+    text = None if in_model else read_settings(source, key)
     try:
+        if in_model:  # without arrays, as with any other file
+            return Record.from_json(Record.from_dict(whole).to_json())
         return None if text is None else Record.from_json(text)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from error
