@@ -116,13 +116,14 @@ def test_many_numbers_are_compared_with_some_and_missing_ones_do_not_count() -> 
     assert mixing(Y, encode_number(numbers)) == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.filterwarnings("ignore:mixing=0.8 of batch was not reached")  # but nearly, see below
 def test_labels_and_numbers_reach_targets_of_their_own() -> None:
     X, age, types = drifting(2000)
     batch = np.random.default_rng(7).integers(2, size=2000)
     moved = X + 6.0 * batch[:, None] * (np.arange(20) == 5)
     model = ConditionalTSNE(random_state=0, mixing={"batch": 0.8, "age": 0.7})
     model.fit(moved, labels={"batch": batch}, numbers={"age": age})
-    assert model.mixing_ == pytest.approx({"batch": 0.8, "age": 0.7}, abs=0.06)
+    assert model.mixing_ == pytest.approx({"batch": 0.8, "age": 0.7}, abs=0.03)
     assert set(model.strength_) == {"batch", "age"} and model.diagnostics_.alignment == "trend"
     assert knn_accuracy(model.embedding_, types) > 0.95
 
