@@ -197,6 +197,7 @@ def swept() -> Any:
         },
         data.known,
         shape=data.hidden,
+        palette={"blue": "#0072B2", "orange": "#E69F00"},
         ncols=3,
     )
     return axes[0].figure

@@ -81,7 +81,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Execut
     def run(name: str) -> Executed:
         folder = tmp_path_factory.mktemp(name)
         notebook = BUILDER.build(name)
-        imports = "import json\nfrom ctsne.evaluate import expected_laplacian, laplacian\n"
+        imports = "import json\nfrom ctsne.evaluate.mixing import expected_laplacian, laplacian\n"
         probe = nbformat.v4.new_code_cell(f"{imports}print(json.dumps({FACTS[name]}))")
         notebook.cells.append(probe)
         BUILDER.execute(notebook, folder)

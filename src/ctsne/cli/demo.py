@@ -101,7 +101,8 @@ def draw(result: SweepResult, data: Synthetic) -> Any:
         for found in (each.measures for each in result.maps)
     ]
     known, hidden = {"known label": data.known}, {"hidden label": data.hidden}
-    axes = pl.maps(maps, known, shape=hidden, notes=notes, ncols=3)
+    palette = {"blue": "#0072B2", "orange": "#E69F00"}  # the labels are names of colours
+    axes = pl.maps(maps, known, shape=hidden, palette=palette, notes=notes, ncols=3)
     figure = axes[0].figure
     # Below the panels; the saved picture has room for it.
     look = {"va": "top", "linespacing": 1.5, "fontsize": SMALL_SIZE, "color": GREY}
