@@ -170,7 +170,10 @@ def test_standard_error_may_be_missing(
     assert capsys.readouterr().out == ""
 
 
+# With ipywidgets, the notebook holds only how a bar looked when it was first shown.
 FIT = """
+import sys
+sys.modules["ipywidgets"] = None
 from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
 data = make_synthetic(200, random_state=0)
@@ -184,7 +187,7 @@ sweep(data.X, data.known, {"strength": [0, 0.5, 1]}, estimator=model, n_jobs=1);
 
 
 def text_of(cell: list[Any]) -> str:
-    """Text of a cell, whether the bar is a widget or, without ipywidgets, text."""
+    """Text of a cell and of its results."""
     return "".join(
         output.text if output.output_type == "stream" else output.data.get("text/plain", "")
         for output in cell
