@@ -24,6 +24,8 @@ PACKAGES = (
     "ctsne",
     "openTSNE",
     "scikit-learn",
+    "scikit-learn-intelex",
+    "scranpy",
     "umap-learn",
     "annoy",
     "pynndescent",

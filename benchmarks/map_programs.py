@@ -6,6 +6,7 @@ count. Each saves its map and reports the seconds of its stages and iterations, 
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import logging
 import time
@@ -35,7 +36,9 @@ METHODS: dict[str, dict[str, Any]] = {
 PEERS: dict[str, tuple[str, dict[str, Any]]] = {
     "openTSNE-FFT": ("opentsne", {"gradient": "fft"}),
     "openTSNE-BH": ("opentsne", {"gradient": "bh"}),
-    "scikit-learn": ("scikit_learn", {}),
+    "scikit-learn": ("scikit_learn", {"module": "sklearn.manifold"}),
+    "intelex": ("scikit_learn", {"module": "sklearnex.manifold"}),
+    "scranpy": ("scranpy", {}),
     "UMAP": ("umap", {}),
 }
 
@@ -51,7 +54,7 @@ class _Stages(logging.Handler):
         self.at: dict[str, float] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.at[record.getMessage().partition(":")[0]] = time.perf_counter()
+        self.at[getattr(record, "stage", "")] = time.perf_counter()
 
 
 def ctsne(
@@ -173,9 +176,17 @@ def opentsne(
 
 
 def scikit_learn(
-    clock: Clock, *, folder: str, output: str, perplexity: float, iterations: int, jobs: int
+    clock: Clock,
+    *,
+    folder: str,
+    output: str,
+    perplexity: float,
+    iterations: int,
+    jobs: int,
+    module: str,
 ) -> dict[str, Any]:
-    from sklearn.manifold import TSNE
+    """Make a map with the ``TSNE`` of scikit-learn or of Intel's extension for it."""
+    TSNE = importlib.import_module(module).TSNE  # noqa: N806 (a class)
 
     X, _ = load_problem(folder)
     TSNE(perplexity=10, max_iter=EARLY_ITERATIONS, n_jobs=jobs).fit(X[:_FEW])
@@ -194,6 +205,23 @@ def scikit_learn(
     clock.stop()
     np.save(Path(output), model.embedding_)
     return {"seconds": seconds, "own_kl": float(model.kl_divergence_)}
+
+
+def scranpy(
+    clock: Clock, *, folder: str, output: str, perplexity: float, iterations: int, jobs: int
+) -> dict[str, Any]:
+    """Make a map with scranpy's defaults, but as many iterations and threads as the others."""
+    from scranpy import run_tsne
+
+    X, _ = load_problem(folder)
+    columns = np.asfortranarray(X.T, np.float64)  # it takes one column per point
+    run_tsne(columns[:, :_FEW], perplexity=10, max_iterations=20, num_threads=jobs)
+    clock.begin()
+    found = run_tsne(columns, perplexity=perplexity, max_iterations=iterations, num_threads=jobs)
+    seconds = clock.seconds()
+    clock.stop()
+    np.save(Path(output), found)
+    return {"seconds": seconds}
 
 
 def umap(

@@ -9,8 +9,9 @@ import numpy as np
 from child import Clock
 from common import load_problem
 
-# For more points, neighbours are searched with the defaults of ctsne.
+# For more points, neighbours are searched with the default recall of ctsne.
 EXACT_UP_TO = 120_000
+RECALL = 0.99
 SAMPLE = 2000
 K = 30
 
@@ -38,10 +39,9 @@ def judge(
     X, labels = load_problem(folder)
     matrix = None
     if plain:
-        exact: dict[str, Any] = {}
-        if len(X) <= EXACT_UP_TO and "recall" in (find_neighbors.__kwdefaults__ or {}):
-            exact = {"recall": 1.0}
-        near = find_neighbors(X, lengths=int(np.ceil(3 * perplexity)), n_jobs=jobs, **exact)
+        recall = 1.0 if len(X) <= EXACT_UP_TO else RECALL
+        lengths = int(np.ceil(3 * perplexity))
+        near = find_neighbors(X, lengths=lengths, recall=recall, n_jobs=jobs)
         matrix = tsne_affinities(near, perplexity=perplexity, n_jobs=jobs).matrix
         del near
     found: dict[str, Any] = {}

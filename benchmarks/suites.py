@@ -28,8 +28,9 @@ SHORT = {
     ),
     "maps-15000": Part(
         "maps.py",
-        "--n 15000 --methods revised-r tsne original balanced joint --peers openTSNE-FFT",
-        5,
+        "--n 15000 --methods revised-r tsne original balanced joint --peers openTSNE-FFT"
+        " intelex scranpy",
+        6,
     ),
     "neighbors-33500": Part("neighbors.py", "--n 33500 --more-labels 2 1000 --stop-at 3", 4),
     "roofline-100000": Part("roofline.py", "--n 100000", 2),
@@ -39,7 +40,9 @@ LONG = {
         "maps.py", "--n 15000 --methods revised-r tsne --peers openTSNE-BH scikit-learn UMAP", 6
     ),
     "maps-100000": Part(
-        "maps.py", "--n 100000 --labels 10 --one-thread --peers openTSNE-FFT UMAP", 10
+        "maps.py",
+        "--n 100000 --labels 10 --one-thread --peers openTSNE-FFT intelex scranpy UMAP",
+        20,
     ),
     "maps-300000": Part(
         "maps.py",
