@@ -64,8 +64,7 @@ cmake -S . -B "$here/cmake" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DPython_EXECUTABLE="$python" -DPython_INCLUDE_DIR="$root/usr/include/python$version" > "$here/cmake.log"
 cmake --build "$here/cmake" >> "$here/cmake.log" || { cat "$here/cmake.log" >&2; exit 1; }
 rm -rf "$site/ctsne"
-mkdir "$site/ctsne"
-(cd src/ctsne && find . -name '*.py' -print0 | xargs -0 cp --parents -t "$site/ctsne")
+cp -R src/ctsne "$site/ctsne"
 cmake --install "$here/cmake" --prefix "$site" > /dev/null
 
 echo "arm64: testing on $("$python" -c 'import platform; print(platform.machine(), "Python", platform.python_version())')"
