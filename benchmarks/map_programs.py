@@ -72,6 +72,7 @@ def ctsne(
     X, labels = load_problem(folder)
     stages, marks = _Stages(), list[Mark]()
     logger = logging.getLogger("ctsne")
+    logger.setLevel(logging.INFO)
     logger.addHandler(stages)
     logger.propagate = False
 

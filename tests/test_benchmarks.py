@@ -83,6 +83,20 @@ def test_a_stored_truth_is_the_same(benchmarks: Any, tmp_path: Path) -> None:
     assert all(np.array_equal(value, vars(again)[name]) for name, value in vars(truth).items())
 
 
+def test_maps_are_timed_by_stage_next_to_a_peer(benchmarks: Any, tmp_path: Path) -> None:
+    target = tmp_path / "maps.json"
+    small = "--n 300 --d 5 --labels 2 --perplexity 5 --iterations 300 --methods tsne joint"
+    argv = [*small.split(), "--peers", "scikit-learn", "--json", str(target)]
+    assert benchmarks("maps").main(argv) == 0
+    results = json.loads(target.read_text())["results"]
+    assert [found["status"] for found in results] == ["done"] * 3
+    for found in results[:2]:
+        stages = found["stages"]
+        assert min(stages.values()) > 0
+        assert sum(stages.values()) == pytest.approx(found["seconds"], rel=0.01)
+    assert results[0]["kl"] == pytest.approx(results[2]["kl"], rel=0.2)
+
+
 TASKS = """
 import time
 
