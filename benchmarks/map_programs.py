@@ -187,7 +187,7 @@ def scikit_learn(
     module: str,
 ) -> dict[str, Any]:
     """Make a map with the ``TSNE`` of scikit-learn or of Intel's extension for it."""
-    TSNE = importlib.import_module(module).TSNE  # noqa: N806 (a class)
+    TSNE = importlib.import_module(module).TSNE
 
     X, _ = load_problem(folder)
     TSNE(perplexity=10, max_iter=EARLY_ITERATIONS, n_jobs=jobs).fit(X[:_FEW])
