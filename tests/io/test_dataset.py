@@ -52,6 +52,11 @@ def test_combinations_read_well() -> None:
         (np.float32([0.1, 0.2]), [0.1, 0.2], None),
         (np.float32([0.1, 0.2]), [0.1, 0.21], 1),
         ([True, False], ["True", "False"], None),
+        ([10_000_001, 2], [10_000_001, 3], 1),
+        ([10_000_001, 2], [10_000_002, 2], 0),
+        ([10_000_001.0, 0.5], [10_000_002, 0.5], 0),
+        (["0.1", "x"], ["0.10", "x"], 0),
+        (["001", "2"], [1, 2], 0),
     ],
 )
 def test_where_columns_differ(one: object, other: object, row: int | None) -> None:

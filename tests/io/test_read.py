@@ -168,6 +168,18 @@ def test_a_column_named_like_a_feature_must_be_the_same(named: Path, tmp_path: P
         read_data(named, labels=["batch"], label_file=labels)
 
 
+def test_names_that_are_long_numbers_are_not_close(tmp_path: Path) -> None:
+    rows = pd.DataFrame(X, columns=["a", "b"]).assign(id=np.arange(4) + 4_815_162_342)
+    rows.to_csv(tmp_path / "data.csv", index=False)
+    table = rows[["id"]].assign(batch=list("uvuv"))
+    table[::-1].to_csv(tmp_path / "labels.csv", index=False)
+    given = {"labels": ["batch"], "label_file": tmp_path / "labels.csv"}
+    with pytest.raises(ValueError, match=r"a column 'id', and they differ.*use --index id"):
+        read_data(tmp_path / "data.csv", **given)
+    data = read_data(tmp_path / "data.csv", index="id", **given)
+    assert data.columns["batch"].tolist() == list("uvuv")
+
+
 def test_a_label_file_without_columns_is_named(tmp_path: Path) -> None:
     np.save(tmp_path / "X.npy", np.ones((3, 2)))
     pd.DataFrame(index=["a", "b", "c"]).to_parquet(tmp_path / "labels.parquet")

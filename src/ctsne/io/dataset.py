@@ -206,15 +206,18 @@ def matching(patterns: Texts, known: Texts, *, where: str) -> list[str]:
 
 def first_difference(one: Any, other: Any) -> int | None:
     """Return the first row in which two columns have different labels, or None."""
-    # Numbers are compared in single precision, because files of some formats hold no more.
-    first, second = label_texts(one), label_texts(other)
+    # Fractions are compared in single precision, because files of some formats hold no more.
+    columns = encode_column(one), encode_column(other)
+    first, second = map(label_texts, columns)
     rows = np.flatnonzero(first != second)
-    return next((int(row) for row in rows if not _close(first[row], second[row])), None)
+    text = all(isinstance(name, str) for column in columns for name in column.names)
+    return next((int(row) for row in rows if text or not _close(first[row], second[row])), None)
 
 
 def _close(one: str | None, other: str | None) -> bool:
     try:
-        return math.isclose(float(one or ""), float(other or ""), rel_tol=1e-6)
+        whole = f"{one}{other}".replace("-", "").isdigit()
+        return not whole and math.isclose(float(one or ""), float(other or ""), rel_tol=1e-6)
     except ValueError:
         return False
 

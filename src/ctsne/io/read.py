@@ -193,8 +193,7 @@ def _read_label_file(
             name = labels[0] if len(labels) == 1 else source.stem
             columns, names, n = {name: label_array(array)}, None, len(array)
         else:
-            named = () if index is None else (index,)
-            frame = read_frame(source, as_text=(*named, POINT, SELECTION))
+            frame = read_frame(source, as_text=(index or POINT, POINT, SELECTION))
             columns = table_columns(frame, source, labels, numbers)
             names, n = row_names(frame)[0], len(frame)
     if not columns:
@@ -260,11 +259,8 @@ def _matching_rows(data: Dataset, extra: Dataset) -> tuple[NDArray[np.intp], str
 
 def _names(data: Dataset, kinds: str) -> dict[str, list[str | None]]:
     """Return what may name the rows: row names that do not only count, and columns by name."""
-    keys = {
-        name: ds.label_texts(column).tolist()
-        for name, column in data.columns.items()
-        if column.dtype.kind in kinds
-    }
+    columns = {name: column for name, column in data.columns.items() if column.dtype.kind in kinds}
+    keys = {name: ds.label_texts(column).tolist() for name, column in columns.items()}
     names = [] if data.names is None else data.names.tolist()
     if not any(names == [str(row) for row in range(k, k + len(names))] for k in (0, 1)):
         return {_ROW_NAMES: names, **keys}
@@ -377,9 +373,8 @@ def _chosen(
         names = [name for name in chosen if chosen[name] == number]
         for name in names:
             if (count := source.names.count(name)) > 1:
-                what = f"{count} features of {dataset.path} are called {name!r:.60}"
-                how = "make names unique, in Python: var_names_make_unique"
-                raise ValueError(f"--show: {what}; {how}")
+                what = f"--show: {count} features of {dataset.path} are called {name!r:.60}"
+                raise ValueError(f"{what}; make names unique, in Python: var_names_make_unique")
         if names:
             places = [source.names.index(name) for name in names]
             values |= dict(zip(names, source.read(places).T, strict=True))
