@@ -202,6 +202,8 @@ def _named_columns(adata: Any, names: Texts, argument: str) -> list[Any]:
                 message = f"{shown(name)} is a gene, not a column of adata.obs; draw genes with "
                 message += "scanpy.pl.embedding"
             raise ValueError(f"{argument}: {message}")
+        if adata.obs[name].ndim > 1:
+            raise ValueError(f"adata.obs has several columns named {shown(name)}; rename them")
     return [adata.obs[name] for name in names]
 
 
