@@ -28,9 +28,11 @@ def test_files_of_others_are_replaced_only_by_force(
     else:
         getattr(frame, write)(name)
     others = {name: f"cells.csv -o {name}"}
-    for more in ("page.html", "picture.png", "picture.svg", "picture.pdf"):
-        Path(more).write_bytes(b"mine")
-        others[more] = f"cells.csv -o new.csv --{'page' if more == 'page.html' else 'plot'} {more}"
+    options = {".html": "page", ".ctsne": "model"}
+    for more in ("page.html", "picture.png", "picture.svg", "picture.pdf", "some.ctsne"):
+        Path(more).write_bytes(b"mine: ctsne and others")  # such as the title of a figure
+        option = options.get(Path(more).suffix, "plot")
+        others[more] = f"cells.csv -o new.csv --{option} {more}"
     for path, command in others.items():
         before = Path(path).read_bytes()
         message = f"{path} exists and was not written by ctsne; name another output"
@@ -49,6 +51,38 @@ def test_a_map_of_another_key_is_replaced(cells: str, run: Run, quick: list[str]
     with h5py.File("map.h5ad", "r+") as file:
         file["uns"]["a number"] = 1.0  # other entries do not matter
     run(f"embed cells.csv -o map.h5ad {usual}")
+
+
+def test_data_that_hold_a_map_are_not_replaced(
+    cells: str, frame: pd.DataFrame, run: Run, fail: Run, quick: list[str]
+) -> None:
+    usual = f"--labels batch {' '.join(quick)}"
+    run(f"embed cells.csv -o map.h5ad {usual}")
+    run(f"embed map.h5ad -o copy.h5ad {usual}")
+    run(f"embed cells.csv -o copy.h5ad {usual}")  # both were made by ctsne
+    adata = anndata.read_h5ad("map.h5ad")
+    adata.layers["counts"] = adata.X
+    adata.write_h5ad("map.h5ad")
+    del adata.uns["ctsne"], adata.obsm["X_ctsne"]
+    adata.obs = adata.obs[["batch"]]
+    adata.write_h5ad("data.h5ad")
+    run(f"embed data.h5ad -o data.h5ad {usual}")  # a map is added to the user's data
+    run(f"embed cells.csv -o map.csv {usual}")
+    frame.to_csv("map.csv")  # beside the record of the map that was there
+    for name in ("map.h5ad", "data.h5ad", "map.csv"):
+        before = Path(name).read_bytes()
+        message = f"{name} exists and was not written by ctsne"
+        assert message in fail(f"embed cells.csv -o {name} {usual}")
+        assert Path(name).read_bytes() == before
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_pictures_of_files_with_any_name_are_replaced(
+    suffix: str, cells: str, run: Run, quick: list[str]
+) -> None:
+    run(f"embed cells.csv -o π.csv --labels batch {' '.join(quick)}")
+    for _ in range(2):
+        run(f"plot π.csv -o π.{suffix}")
 
 
 def test_labels_with_nul_are_refused_where_a_file_cannot_hold_them(

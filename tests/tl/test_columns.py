@@ -40,6 +40,13 @@ def test_the_map_is_that_of_the_estimator(cells: Any, tmp_path: Path) -> None:
     assert json.loads(params["strength"]) == STRENGTH
 
 
+def test_columns_of_one_name_are_not_joined(cells: Any) -> None:
+    cells.obs = cells.obs.rename(columns={"half": "phase"})
+    for labels in ("phase", ["phase", "n_counts"]):
+        with pytest.raises(ValueError, match="several columns named 'phase'; rename them"):
+            tl.ctsne(cells, labels, **QUICK)
+
+
 @pytest.mark.filterwarnings("ignore::ctsne._core.messages.CtsneWarning")
 def test_the_values_found_are_kept_by_column(cells: Any) -> None:
     tl.ctsne(cells, ["phase", "half"], mixing={"phase": 0.6, "half": 0.9}, **QUICK)

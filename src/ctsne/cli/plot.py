@@ -179,9 +179,9 @@ def save_picture(
     kind = path.suffix.lower().removeprefix(".")
     # Without dates and with a fixed salt, the same figure gives the same bytes.
     metadata = {
-        "png": {"Description": command, "Software": None},
-        "svg": {"Description": command, "Date": None},
-        "pdf": {"Subject": command, "CreationDate": None},
+        "png": {"Description": command, "Software": "ctsne"},
+        "svg": {"Description": command, "Creator": "ctsne", "Date": None},
+        "pdf": {"Subject": command, "Creator": "ctsne", "CreationDate": None},
     }[kind]
     content = io.BytesIO()
     box = None if fixed else "tight"

@@ -63,12 +63,8 @@ def find_entry(uns: Any, key: str) -> str | None:
     """Return the key under which ``uns`` describes a map of ctsne, by any of its names."""
     if not hasattr(uns, "keys"):  # of a damaged file
         return None
-    return next((name for name in (key, map_name(key)) if name in uns and is_ours(uns[name])), None)
-
-
-def is_ours(entry: Any) -> bool:
-    """Tell whether an entry of ``uns``, in a file or in memory, belongs to a map of ctsne."""
-    return hasattr(entry, "keys") and RECORD in entry
+    known = [name for name in (key, map_name(key)) if name in uns and hasattr(uns[name], "keys")]
+    return next((name for name in known if RECORD in uns[name]), None)
 
 
 def uns_entry(settings: str) -> dict[str, Any]:
@@ -379,9 +375,8 @@ def find_h5ad_data(
         raise ValueError(f"{path} is damaged: {found.source} has {n} rows, obs has {len(obs)}")
     names = np.array(obs.index.astype(str), str)
     called = None if obs.index.name is None else str(obs.index.name)
-    return replace(
-        found, columns=obs_columns(obs, file.get("uns")), names=names, path=path, called=called
-    )
+    columns = obs_columns(obs, file.get("uns"))
+    return replace(found, columns=columns, names=names, path=path, called=called)
 
 
 def obs_columns(obs: Any, uns: Any = None) -> dict[str, Any]:

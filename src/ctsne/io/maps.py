@@ -33,11 +33,14 @@ _METADATA_KEY = b"ctsne"
 _COLORS_KEY = b"ctsne_colors"  # JSON: of labels by column
 _MEGABYTE = 2**20
 _PER_NAME = 100  # bytes that a name takes in an HDF5 file, at most, besides its text
+_MADE = "made by"  # marks an .h5ad; not kept by other programs that write its content anew
 # What files without a settings record hold if ctsne wrote them: pages, pictures and measures.
 _MARKS = {
-    paths.MODEL_SUFFIX: b"",
+    paths.MODEL_SUFFIX: b'{"format": "ctsne model"',
     ".html": b'<meta name="generator" content="ctsne">',
-    **dict.fromkeys(paths.PICTURE_SUFFIXES, b"ctsne "),
+    ".png": b"Software\0ctsne",
+    ".pdf": b"/Creator (ctsne)",
+    ".svg": b"<dc:title>ctsne</dc:title>",
     **dict.fromkeys((".csv", ".tsv"), b"measure,label,k,"),
 }
 _MOST_SEARCHED = 2**26
@@ -195,14 +198,15 @@ def read_map(path: str | os.PathLike[str], *, key: str = "ctsne") -> MapFile:
 
 
 def is_output(path: Path) -> bool:
-    """Tell whether ctsne wrote a file: it holds a settings record, a command or a table of ours."""
+    """Tell whether ctsne made a file: it holds a settings record, a mark or a table of ours."""
     suffix = paths.suffix_of(path)
     try:
-        if suffix in paths.MAP_SUFFIXES and read_settings(path, "ctsne") is not None:
-            return True
         if suffix == ".h5ad":
             with opened(path) as file:
-                return any(map(ad.is_ours, file.get("uns", {}).values()))
+                return _MADE in file.attrs
+        recorded = suffix in paths.MAP_SUFFIXES and read_settings(path, "ctsne") is not None
+        if recorded and (suffix == ".parquet" or tables.has_map(path)):
+            return True
         with path.open("rb") as file:
             content = file.read(_MOST_SEARCHED)
     except (OSError, ValueError, TypeError):
@@ -326,6 +330,8 @@ def _write_h5ad(
                 del file["uns"][earlier]
             _write(file["obsm"], ad.map_fields(key)["obsm"][0], positions)
             _write(file["uns"], ad.map_name(key), ad.uns_entry(settings))
+            if not (target.exists() and target.samefile(dataset.path)):
+                file.attrs[_MADE] = "ctsne"
         if copied and _state(dataset.path) != before:  # by a program that does not wait
             raise _changed(dataset.path)
 

@@ -75,15 +75,8 @@ def read_table(
     doubts = data.warnings
     if features is None and np.isfinite(data.X).all():  # features that were named were meant
         doubts = (*doubts, *_doubtful_features(data.X, data.features))
-    return replace(
-        data,
-        columns=columns,
-        names=names,
-        called=called,
-        notes=tuple(notes),
-        path=path,
-        warnings=doubts,
-    )
+    data = replace(data, columns=columns, names=names, called=called)
+    return replace(data, notes=tuple(notes), path=path, warnings=doubts)
 
 
 def _numbers(frame: Any, features: Texts) -> Any:
@@ -374,8 +367,8 @@ def _like_labels(frame: Any, names: Texts) -> list[str]:
         values = frame[names[place]].dropna().to_numpy(np.float64)
         if np.abs(values).max() < 2**53 and not np.mod(values, 1).any():
             whole[names[place]] = values.astype(np.int64)
-    if 2 * len(whole) > len(names):  # counts, pixels or answers
-        return []
+        if 2 * len(whole) > len(names):  # counts, pixels or answers
+            return []
     stems = Counter(_stem(name) for name in names if name not in whole)
     found = label_columns(whole)
     return [name for name in found if stems[_stem(name)] < _RUN and whole[name].min() >= -1]
@@ -432,6 +425,12 @@ def is_of_map(name: str, key: str) -> bool:
     """Tell whether a column is named like positions or diagnostics of a map of this key."""
     match = _OF_MAP.fullmatch(name)
     return match is not None and match[1] == key
+
+
+def has_map(path: Path) -> bool:
+    """Tell whether a text table is a map of any key, not another table beside its record."""
+    with reading(path, "a table"):
+        return any(name.endswith("_perplexity") for name in _header(path, separator_of(path)))
 
 
 def candidates(
