@@ -163,19 +163,16 @@ def prepare(data: Data, settings: dict[str, Any], console: Console, **more: Any)
 def neighbors_of(model: ConditionalTSNE, data: Data, jobs: int) -> DataNeighbors | None:
     """Return the neighbours in the data, to measure a map with; None if there are too few."""
     from ctsne.evaluate import data_neighbors
+    from ctsne.fit.memory import explained_memory, map_need
+    from ctsne.settings import check_settings
 
-    k = min(NEIGHBORHOOD, data.X.shape[0] - 2)
+    k, given = min(NEIGHBORHOOD, data.X.shape[0] - 2), model.get_params(deep=False)
     if k < 2:
         return None
-    return data_neighbors(
-        data.X,
-        data.labels,
-        k=k,
-        metric=model.metric,
-        pca=model.pca,
-        align=align_value(model.get_params(deep=False)),
-        n_jobs=jobs,
-    )
+    how = {"metric": model.metric, "pca": model.pca, "align": align_value(given), "n_jobs": jobs}
+    need, advice = map_need(data.X, check_settings(given, data.X, data.labels))
+    with explained_memory(need, f"{advice}; the map is finished, but not measured"):
+        return data_neighbors(data.X, data.labels, k=k, **how)
 
 
 def _measures(
