@@ -238,10 +238,10 @@ def build_page(
     title: str, contents: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> bytes:
     """Return the bytes of a page whose scripts find the contents (as JSON) and arrays by name."""
-    # Functions and constants, so their order does not matter; start.js calls them.
+    # Functions and constants, so their order does not matter; start.js calls them. No comments.
     names = sorted(asset.name for asset in _ASSETS.iterdir() if asset.name.endswith(".js"))
     own = "\n".join(map(_asset, sorted(names, key="start.js".__eq__)))
-    script = f'(() => {{\n"use strict";\n{own}}})();'
+    script = re.sub(r"(?m)^ *//.*\n", "", f'(() => {{\n"use strict";\n{own}}})();')
     style = _asset("page.css") + _asset("print.css")
     data = [
         (f'<script type="application/json" id="ctsne-{name}">'.encode(), _json(content))
