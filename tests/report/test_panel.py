@@ -427,6 +427,20 @@ def test_the_name_of_a_small_cluster_does_not_cover_it(drawn: Open) -> None:
         assert np.abs(own[:, 1] - name["y"]).min() > 6
 
 
+def test_a_name_among_points_of_others_has_a_line_that_ends_on_its_own(drawn: Open) -> None:
+    rng = np.random.default_rng(2)
+    many, few = 0.3 + 0.4 * rng.random((2000, 2)), 0.5 + 0.02 * rng.random((12, 2))
+    points = np.vstack([many, few, [[0.05, 0.05], [0.95, 0.95]]]).astype(np.float32)
+    codes = np.repeat([1, 2, 0], [2000, 12, 2])
+    page = drawn(points, codes)
+    lines = {name["text"]: name["line"] for name in _name(page, ["many", "a few of them"])}
+    assert lines["many"] is None
+    ends = np.hypot(*(in_pixels(points)[codes == 2] - lines["a few of them"][2:]).T)
+    assert ends.min() < 0.1
+    paths = ElementTree.fromstring(page.page.evaluate("ctsnePage.panel.svg()")).iter(f"{_SVG}path")
+    assert len(list(paths)) == 2  # the line and its halo
+
+
 def test_names_are_of_what_is_seen(drawn: Open) -> None:
     points = np.random.default_rng(2).uniform(0.3, 0.7, (2000, 2))
     points[:300] = [0.05, 0.05]

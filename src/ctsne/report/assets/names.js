@@ -1,7 +1,10 @@
-// Names of labels on the map: where their points are, short enough, and none over another.
+// Names of labels on the map: where their points are, short enough, and none over another. A name
+// that cannot be on its own points has a line that ends on one of them.
 
 const MOST_NAMES = 300;
 const CELL_GAP = 2; // cells from one point of a cluster to the next
+const END_RING = 4.5; // around the point at which a line ends, in pixels
+const TOUCHING = 6; // pixels between a name and points that it clearly belongs to
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 // Tries for a name that hits another one, in widths and heights of its box.
 const SHIFTS = [
@@ -45,14 +48,34 @@ function nameAnchors({ to: { x, y }, group }, { codes, texts }, { view, width, h
     const place = namePlaces(own, within, across, count).find(isHome);
     if (place === undefined) return;
     const cluster = clusterAt(own, all, place, across);
+    // Points of others, beyond its own, under a box in pixels.
+    const othersUnder = (box) => {
+      const cell = [floor((box.x / width) * across), floor((1 - box.y / height) * across)];
+      const reach = [floor((box.width / 2 / width) * across), floor((box.height / 2 / height) * across)];
+      return allWithin(...cell, ...reach) - 2 * within(...cell, ...reach);
+    };
     anchors.push({
-      code: label + 1, text, count, isAlone: cluster.isAlone, x: start + (place.x / across) * wide, y: bottom + (place.y / across) * high,
+      othersUnder, code: label + 1, text, count, isAlone: cluster.isAlone, x: start + (place.x / across) * wide, y: bottom + (place.y / across) * high,
       width: ((cluster.right - cluster.left) / across) * wide, height: ((cluster.high - cluster.low) / across) * high,
       middle: [start + ((cluster.left + cluster.right) / 2 / across) * wide, bottom + ((cluster.low + cluster.high) / 2 / across) * high],
     });
   });
+  findEnds(anchors, { x, y }, codes, group);
   const isUnlit = ({ code }) => Number(unlit.has(code));
   return anchors.sort((a, b) => isUnlit(a) - isUnlit(b) || b.count - a.count).slice(0, MOST_NAMES);
+}
+
+// The own point that is nearest to the place of each name, where a line to it ends.
+
+function findEnds(anchors, { x, y }, codes, group) {
+  const byCode = [];
+  for (const anchor of anchors) byCode[anchor.code] = Object.assign(anchor, { end: null, far: Infinity });
+  for (let i = 0; i < codes.length; i++) {
+    const anchor = byCode[codes[i]];
+    if (anchor === undefined || group[i] === 0) continue;
+    const far = (x[i] - anchor.x) ** 2 + (y[i] - anchor.y) ** 2;
+    if (far < anchor.far) Object.assign(anchor, { far, end: [x[i], y[i]] });
+  }
 }
 
 // Counts the points in the square around a cell of a grid, at once.
@@ -166,13 +189,13 @@ function placeNames(context, anchors, { view, width, height }, host) {
       x: left + anchor.middle[0] * scale, y: top - anchor.middle[1] * scale,
       width: anchor.width * scale, height: anchor.height * scale,
     };
-    return { box, cluster, isSmall: anchor.isAlone && cluster.height < 2.6 * box.height && cluster.width < box.width };
+    return { box, cluster, isSmall: cluster.height < 2.6 * box.height && cluster.width < box.width };
   });
   // Boxes may touch, also after rounding.
   const hit = (a) => (b) =>
     abs(a.x - b.x) < (a.width + b.width) / 2 - 1e-6 && abs(a.y - b.y) < (a.height + b.height) / 2 - 1e-6;
   // Cells are larger than what they hold.
-  const smallClusters = boxes.filter(({ isSmall }) => isSmall).map(({ cluster }) => ({
+  const smallClusters = boxes.filter(({ isSmall }, place) => isSmall && anchors[place].isAlone).map(({ cluster }) => ({
     ...cluster, width: max(2, cluster.width - 5), height: max(2, cluster.height - 5),
   }));
   const placed = [];
@@ -198,7 +221,9 @@ function placeNames(context, anchors, { view, width, height }, host) {
     if (free.length === 0) return;
     const covered = free.map((each) => smallClusters.filter(hit(each)).length);
     const found = free[covered.indexOf(min(...covered))];
-    placed.push({ ...found, anchor, text: shorts[place], font, shift: [found.x - x, found.y - y] });
+    const reach = { ...cluster, width: cluster.width + 2 * TOUCHING, height: cluster.height + 2 * TOUCHING };
+    const hasLine = anchor.othersUnder(found) > 0 || !hit(reach)(found);
+    placed.push({ ...found, anchor, text: shorts[place], font, hasLine, shift: [found.x - x, found.y - y] });
   });
   return placed;
 }
@@ -207,11 +232,29 @@ function placeNames(context, anchors, { view, width, height }, host) {
 
 function movedNames(placed, { view, width, height }) {
   const { scale, left, top } = camera(view, width, height);
-  return placed.map((name) => ({
-    ...name,
-    x: left + name.anchor.x * scale + name.shift[0],
-    y: top - name.anchor.y * scale + name.shift[1],
-  }));
+  return placed.map((name) => {
+    const [x, y] = [left + name.anchor.x * scale + name.shift[0], top - name.anchor.y * scale + name.shift[1]];
+    const [toX, toY] = [left + name.anchor.end[0] * scale, top - name.anchor.end[1] * scale];
+    const [fromX, fromY] = [intervalEnd(toX, x, name.width), intervalEnd(toY, y, name.height)];
+    const isCovered = fromX === toX && fromY === toY; // by its own name
+    return { ...name, x, y, line: name.hasLine && !isCovered ? [fromX, fromY, toX, toY] : null };
+  });
+}
+
+// The place of an interval that is nearest to a value.
+
+function intervalEnd(value, middle, size) {
+  return min(middle + size / 2, max(middle - size / 2, value));
+}
+
+// From a name to its point, with a ring around it.
+
+function linePath([fromX, fromY, toX, toY]) {
+  const far = hypot(toX - fromX, toY - fromY);
+  const at = (...place) => place.map((value) => value.toFixed(1)).join(" ");
+  const share = max(0, 1 - END_RING / far);
+  const [x, y] = [fromX + share * (toX - fromX), fromY + share * (toY - fromY)];
+  return `M${at(fromX, fromY)}L${at(x, y)}M${at(toX - END_RING, toY)}a${END_RING} ${END_RING} 0 1 0 ${2 * END_RING} 0a${END_RING} ${END_RING} 0 1 0 ${-2 * END_RING} 0`;
 }
 
 // With a halo, to be read on any colour. Names that hardly take part in a highlight step back.
@@ -220,6 +263,14 @@ function drawNames(context, named, { ink, paper }, unlit) {
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
   context.lineJoin = "round";
+  for (const { line, anchor } of named) {
+    if (line === null) continue;
+    context.globalAlpha = unlit.has(anchor.code) ? 0.35 : 1;
+    for (const [color, wide] of [[paper, 3.5], [ink, 1.2]]) {
+      Object.assign(context, { strokeStyle: color, lineWidth: wide });
+      context.stroke(new Path2D(linePath(line)));
+    }
+  }
   for (const { text, x, y, font, anchor } of named) {
     context.font = font.css;
     context.direction = RIGHT_TO_LEFT.test(text) ? "rtl" : "ltr";

@@ -288,7 +288,7 @@ function makePanel(host, { n, onHover, onTap, onSelect, onView, insist = false }
     lit: () => (points.mask === null ? null : Array.from(points.mask.keys()).filter((point) => points.mask[point] === 1)),
     drawn: () => drawn,
     frames: () => frames.slice(),
-    named: () => seen.named,
+    named: () => JSON.parse(JSON.stringify(seen.named)), // without functions, for tests
     contoured: () => seen.contours,
     links: () => seen.links,
     tiles: () => (seen.tiles === null ? null : framesOf(seen).map(({ left, top, width, height }, place) => ({ ...seen.tiles[place], left, top, width, height }))),

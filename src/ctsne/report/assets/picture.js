@@ -95,6 +95,13 @@ function svgOf(host, seen) {
     }
     lines.push("</g>");
   };
+  for (const { line, anchor } of seen.named) {
+    if (line === null) continue;
+    const [path, opacity] = [linePath(line), seen.unlit.has(anchor.code) ? 0.35 : 1];
+    for (const [color, wide] of [[colors.paper, 3.5], [colors.ink, 1.2]]) {
+      lines.push(`<path d="${path}" fill="none" stroke="${color}" stroke-width="${wide}" opacity="${opacity}"/>`);
+    }
+  }
   if (seen.named.length > 0) {
     texts(`fill="none" stroke="${colors.paper}" stroke-width="3.5" stroke-linejoin="round"`);
     texts(`fill="${colors.ink}"`);
