@@ -56,6 +56,27 @@ def test_noise_is_not_drawn_as_a_trend(opened: Open, tmp_path: Path) -> None:
     assert np.ptp(centers(page, ".dot"), axis=0).max() < 5
 
 
+@pytest.mark.parametrize("last", [(1.02, 0.48), (0.99, 0.45), (1.05, 0.5)])
+def test_the_name_of_a_map_hides_no_dot(
+    opened: Open, tmp_path: Path, last: tuple[float, float]
+) -> None:
+    scores = [(0.97, 0.59), (1.0, 0.55), (1.01, 0.53), last]
+    grid = [{"method": "tsne"}, {"method": "joint", "strength": [0.4, 0.7, 1]}]
+    page = opened(written(tmp_path, made_up(grid=grid, scores=scores)), viewport=LAPTOP)
+    page.page.locator("#settings button").last.click()
+    boxes = page.page.eval_on_selector_all(
+        "#trade .dot-name",
+        """all => all.map((each) => {
+          const { x, y, width, height } = each.getBBox();
+          return [x, y, x + width, y + height];
+        })""",
+    )
+    assert boxes
+    for left, top, right, low in boxes:
+        x, y = centers(page, ".dot").T
+        assert not ((left < x) & (x < right) & (top < y) & (y < low)).any()
+
+
 def test_whiskers_span_the_seeds(opened: Open, tmp_path: Path) -> None:
     grid = [{"method": "joint", "strength": [0.5, 1], "random_state": [0, 1, 2]}]
     scores = [(0.5, 0.6), (0.54, 0.58), (0.52, 0.62), (0.8, 0.4), (0.82, 0.42), (0.9, 0.5)]

@@ -182,7 +182,9 @@ function connectTradeOff(data, state) {
     const taken = { dots: [...placed.values()].map((dot) => boxOf(dot)), along };
     for (const map of marked) {
       const { setting, title } = facts.maps[map];
-      drawName(chart, placed.get(map), `${setting || title}${map === suggested && width > 230 ? " (suggested)" : ""}`, width, height, taken);
+      const name = setting || title;
+      const names = map === suggested && width > 230 ? [`${name} (suggested)`, name] : [name];
+      drawName(chart, placed.get(map), names, width, height, taken);
     }
   };
   const again = makeChart(byId("trade"), draw);
@@ -200,20 +202,26 @@ function mark(chart, dot, kind) {
     : shape("path", { d: `M${x} ${y - 11}L${x + 11} ${y}L${x} ${y + 11}L${x - 11} ${y}Z`, class: "suggested" }));
 }
 
-// A name beside its dot, inside the chart, where it hides as little as possible of dots and lines.
+// A name beside its dot, inside the chart, where it hides as little as possible of dots and lines;
+// the shorter of two names if the longer one would hide a dot.
 
-function drawName(chart, dot, text, width, height, { dots, along }) {
-  const name = shape("text", { class: "dot-name" }, text);
+function drawName(chart, dot, texts, width, height, { dots, along }) {
+  const name = shape("text", { class: "dot-name" });
   chart.append(name);
-  const long = name.getComputedTextLength();
-  const lefts = [13, -13 - long, -long / 2, 6, -6 - long, -long * 0.75, -long * 0.25];
-  const places = [-18, 4, 25, -30, 37].flatMap((dy) => lefts.map((dx) => {
-    const left = min(max(dot.x + dx, 30), width - long - 2);
-    return { left, right: left + long, top: dot.y + dy - 11, bottom: dot.y + dy + 3, far: abs(dy - 4) / 20 + abs(left + long / 2 - dot.x) / 200 };
-  }));
   const hits = (a, boxes) => boxes.filter((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).length;
   const cost = (a) => a.far + 4 * hits(a, dots) + 0.25 * hits(a, along) + (a.top < 17 || a.bottom > height - 32 ? 20 : 0);
-  const best = places.reduce((least, each) => (cost(each) < cost(least) ? each : least));
+  let best = null;
+  for (const text of texts) {
+    name.textContent = text;
+    const long = name.getComputedTextLength();
+    const lefts = [13, -13 - long, -long / 2, 6, -6 - long, -long * 0.75, -long * 0.25];
+    const places = [-18, 4, 25, -30, 37, -44, 51].flatMap((dy) => lefts.map((dx) => {
+      const left = min(max(dot.x + dx, 30), width - long - 2);
+      return { left, right: left + long, top: dot.y + dy - 10, bottom: dot.y + dy + 3, far: abs(dy - 4) / 20 + abs(left + long / 2 - dot.x) / 200 };
+    }));
+    best = places.reduce((least, each) => (cost(each) < cost(least) ? each : least));
+    if (hits(best, dots) === 0) break;
+  }
   name.setAttribute("x", best.left);
   name.setAttribute("y", best.bottom - 3);
   dots.push(best);
