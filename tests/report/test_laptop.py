@@ -92,7 +92,8 @@ def test_the_suggestion_never_contradicts_itself(
     page = opened(written(tmp_path, made, other=other))
     for share in ("0", "0.05", "0.3", "0.55", "0.65", "0.8", "0.85", "0.9", "0.91", "1"):
         page.page.fill("#share", share)
-        line = page.text("#suggested")
+        line = str(page.page.get_attribute("#suggested", "title"))
+        assert line.startswith(page.text("#suggested")[:-1])
         why, advice = (page.page.text_content(f"#why-{part}") for part in ("reason", "advice"))
         found = made.result.suggest(float(share))
         assert page.state()["suggested"] == made.result.maps.index(found.map)
@@ -154,6 +155,32 @@ def test_long_names_that_differ_at_the_end_are_told_apart(opened: Open, tmp_path
         box = tail.bounding_box()
         assert tail.text_content() == f"end, type {place}"
         assert box is not None and room is not None and box["x"] + box["width"] <= room["x"]
+
+
+def test_the_suggestion_ends_with_a_clause_that_fits(opened: Open, tmp_path: Path) -> None:
+    grid = [{"method": "tsne"}, {"method": "joint", "strength": [0.5, 1]}]
+    made = made_up(300, grid=grid, scores=[(0.1, 0.6), (0.2, 0.5), (0.3, 0.4)])
+    page = opened(written(tmp_path, made, known="batch"), viewport=LAPTOP)
+    reason = str(page.page.get_attribute("#suggested", "title"))
+    for width in (1366, 1920, 1000, 1366):
+        page.page.set_viewport_size({"width": width, "height": 768})
+        page.page.wait_for_timeout(100)
+        shown = page.text("#suggested")
+        assert shown.endswith(".") and reason.startswith(shown[:-1])
+        fits = "scrollWidth <= document.getElementById('suggested').clientWidth"
+        if width > 1000:
+            assert page.page.evaluate(f"document.getElementById('suggested').{fits}")
+    page.page.click("#why summary")
+    assert page.text("#why-reason").lower() in reason.lower()
+
+
+def test_facts_at_the_pointer_leave_the_legend_in_sight(opened: Open, path: Path) -> None:
+    page = opened(path, viewport=LAPTOP)
+    places = page.pixels("right")
+    page.page.mouse.move(*places[places[:, 0].argmax()])
+    page.wait("!document.getElementById('tip').hidden")
+    tip, aside = (page.page.locator(each).bounding_box() for each in ("#tip", "aside"))
+    assert tip["x"] + tip["width"] <= aside["x"]
 
 
 def test_points_and_selections_move_nothing(opened: Open, path: Path) -> None:

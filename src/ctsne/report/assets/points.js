@@ -54,7 +54,9 @@ function showTip(data, point, event, map, panels) {
   const more = pairs.length - MOST_FACTS;
   drawFacts(tip.firstElementChild, more > 0 ? [...pairs.slice(0, MOST_FACTS), ["…", () => `and ${more} more`]] : pairs);
   const { clientX, clientY } = event;
-  tip.style.left = `${max(0, min(clientX + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
+  // To the left of the pointer rather than over the legend and the facts beside the maps.
+  const isWide = clientX + 14 + tip.offsetWidth > byId("maps").querySelector("aside").getBoundingClientRect().left && clientX > tip.offsetWidth + 14;
+  tip.style.left = `${max(0, min(isWide ? clientX - 14 - tip.offsetWidth : clientX + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
   const below = clientY + 16;
   tip.style.top = `${below + tip.offsetHeight < window.innerHeight ? below : max(0, clientY - 12 - tip.offsetHeight)}px`;
 }

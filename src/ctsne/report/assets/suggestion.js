@@ -1,5 +1,7 @@
 // The suggestion for the mixing that the reader asks for, and what to do next with the map in focus.
 
+const fitted = new Map(); // what watches the room of a line
+
 function connectAdvice(data, state) {
   const { facts } = data;
   const line = byId("advice");
@@ -7,9 +9,27 @@ function connectAdvice(data, state) {
   state.watch(["panels", "focus"], (values) => {
     const { title, advice } = facts.maps[focused(values).map];
     const text = advice || "Nothing is factored out.";
-    putText(line, facts.single ? text : `${title}: ${text}`);
-    byId("why-apart").textContent = line.textContent;
+    const whole = facts.single ? text : `${title}: ${text}`;
+    fitParts(line, whole, whole.split(/(?<=[.;]) (?=\S)/u), (part) => part);
+    byId("why-apart").textContent = whole;
   });
+}
+
+// As many sentences as there is room for in one line; the menu beside it has all of them.
+
+function fitParts(line, whole, parts, shownAs) {
+  const draw = () => {
+    for (let many = parts.length; many > 0; many--) {
+      line.replaceChildren(shownAs(parts.slice(0, many).join(" ").replace(/;$/, ".")));
+      if (line.scrollWidth <= line.clientWidth) return;
+    }
+  };
+  line.title = whole;
+  fitted.get(line)?.disconnect();
+  fitted.set(line, new ResizeObserver(draw));
+  fitted.get(line).observe(line.parentElement);
+  fitted.get(line).observe(line.nextElementSibling); // a button that comes and goes
+  draw();
 }
 
 function connectSuggestion(data, state) {
@@ -28,8 +48,12 @@ function connectSuggestion(data, state) {
   state.watch(["suggested", "targets"], ({ suggested, reason }) => {
     const own = facts.targets.map(([key]) => facts.maps[suggested].measures[key].toFixed(2)).join(" and ");
     const line = byId("suggested");
-    line.replaceChildren(element("strong", facts.maps[suggested].title), ` (${own}): ${reason}.`);
-    line.title = line.textContent;
+    const { title } = facts.maps[suggested];
+    fitParts(line, `${title} (${own}): ${reason}.`, `${reason}.`.split(/(?<=;) /), (part) => {
+      const shown = document.createDocumentFragment();
+      shown.append(element("strong", title), ` (${own}): ${part}`);
+      return shown;
+    });
     byId("why-reason").textContent = `${reason[0].toUpperCase()}${reason.slice(1)}.`;
     // Stronger settings are advised only where there are some.
     const isMost = !facts.maps.some((_, map) => leastMixing(facts, map) > leastMixing(facts, suggested));
