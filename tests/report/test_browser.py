@@ -82,6 +82,20 @@ def test_a_number_that_was_factored_out_is_a_scale(opened: Open, tmp_path: Path)
     assert "depth (a number)" in page.text("#about-full")
 
 
+def test_a_number_with_few_values_is_a_scale_if_it_was_factored_out(
+    opened: Open, tmp_path: Path
+) -> None:
+    made = made_up()
+    dose = np.arange(60) % 4
+    made.columns["dose"] = dose.astype(str)  # as files of text have it
+    labels = add_numbers(None, {"dose": dose})
+    page = opened(
+        written(tmp_path, made._replace(result=replace(made.result, labels=labels)), known="dose")
+    )
+    assert page.page.locator("#legend-left .histogram").count() == 1
+    assert page.text("#legend-left .ends").split() == ["0", "3"]
+
+
 def test_presets_arrange_both_panels(opened: Open, path: Path) -> None:
     page = opened(path)
     page.page.click("[data-preset=maps]")
@@ -196,7 +210,7 @@ def test_colour_by_any_column(opened: Open, path: Path) -> None:
     right = "#legend-right .labels"
     assert page.text(right).split() == ["alpha", "20", "beta", "20", "gamma", "20"]
     page.page.select_option("#right-column", label="depth")
-    assert page.text(right).split() == ["-1", "5", "missing", "1"]
+    assert page.text(right).split() == ["−1", "5", "missing", "1"]
     page.page.select_option("#right-column", label="batch")
     assert not page.page.is_visible("#legend-right")  # both have the same colours
     assert page.text("#legend-left-title") == "batch"

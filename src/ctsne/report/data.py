@@ -139,7 +139,7 @@ def read_page(
     read = [
         read_column(
             name,
-            values,
+            labels[name] if name in numbers else values,
             n=n,
             as_labels=name in {*page.known, *page.other} - numbers,
             colors=colors.get(name),

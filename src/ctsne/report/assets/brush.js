@@ -39,7 +39,7 @@ function makeHistogram(state, colouring) {
     const { brushed, selected } = state.values;
     return brushed?.selected === selected && brushed.key === colouring.key ? brushed.ends : [0, BINS];
   };
-  const textAt = (end) => (end === 0 ? colouring.ends[0] : end === BINS ? colouring.ends[1] : number(colouring.valueAt(end / BINS)));
+  const textAt = (end) => (end === 0 ? colouring.ends[0] : end === BINS ? colouring.ends[1] : withMinus(roundTo(colouring.valueAt(end / BINS), colouring.valueAt(1) - colouring.valueAt(0))));
   const refresh = () => {
     const ends = range();
     const isWhole = ends[0] === 0 && ends[1] === BINS;

@@ -79,7 +79,7 @@ function makeColouring(data) {
       steps[i] = codes[i] === 0 ? 0 : 1 + round(share * (SCALE_STEPS - 1));
     }
     const at = (code) => low * (1 - (code - 1) / (top - 1)) + high * ((code - 1) / (top - 1));
-    const ends = [`${first > 1 || cut[0] ? "≤ " : ""}${number(at(first))}`, `${last < top || cut[1] ? "≥ " : ""}${number(at(last))}`];
+    const ends = [`${first > 1 || cut[0] ? "≤ " : ""}${withMinus(number(at(first)))}`, `${last < top || cut[1] ? "≥ " : ""}${withMinus(number(at(last)))}`];
     return { kind: "numbers", name, codes: steps, ends, missing, column, note: about, valueAt: (share) => at(first + share * (last - first)) };
   };
   // On one scale for all maps, so that they can be compared.

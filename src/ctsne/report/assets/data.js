@@ -89,6 +89,19 @@ function number(value, digits = 3) {
     : String(Number(value.toPrecision(max(digits, ceil(Math.log10(abs(value) + 1))))));
 }
 
+// A value on a scale, rounded to what can be told apart on it.
+
+function roundTo(value, range) {
+  const step = 10 ** floor(Math.log10(range / 200 || 1));
+  return number(round(value / step) * step);
+}
+
+// With the minus of typography, for texts that are read and not computed with.
+
+function withMinus(text) {
+  return text.replace(/(^|\s|e)-/, "$1−");
+}
+
 function count(value) {
   return value.toLocaleString("en");
 }

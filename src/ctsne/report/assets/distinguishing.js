@@ -144,7 +144,7 @@ function drawSides(chart, { low, high, top, cut }, inside, all, width, height) {
       chart.append(shape("rect", { x: bar * across, y: side === 0 ? middle - tall : middle, width: max(1, across - 0.5), height: tall, class: side === 0 ? "inside" : "others" }));
     });
   });
-  const at = (step) => number(low + ((high - low) * step) / (top === 255 ? 254 : 255));
+  const at = (step) => withMinus(number(low + ((high - low) * step) / (top === 255 ? 254 : 255)));
   chart.append(shape("text", { x: width, y: 10, "text-anchor": "end" }, "selected"), shape("text", { x: width, y: height - 17, "text-anchor": "end" }, "others"),
     shape("text", { x: 0, y: height - 2 }, `${cut[0] ? "≤ " : ""}${at(first)}`), shape("text", { x: width, y: height - 2, "text-anchor": "end" }, `${cut[1] ? "≥ " : ""}${at(last)}`));
 }
