@@ -59,3 +59,8 @@ def test_columns_that_could_be_numbers() -> None:
     found = number_columns(columns)
     assert list(found) == ["score", "gaps", "n_counts"]
     assert found["gaps"].n_missing == 5 and found["score"].numbers is not None
+
+
+def test_a_selection_of_one_name_is_not_a_number() -> None:
+    column = np.array([None, None, "selected", "selected"] * 5, object)
+    assert not number_columns({"selection": column})

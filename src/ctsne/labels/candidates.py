@@ -50,8 +50,8 @@ def number_columns(columns: Mapping[str, Any]) -> dict[str, Column]:
     for name, column in columns.items():
         values = np.asarray(column)
         # Whole numbers that are all different are identifiers.
-        if values.dtype.kind == "f" or len(np.unique(values)) < len(values):
-            with suppress(TypeError, ValueError):
+        with suppress(TypeError, ValueError):  # texts with gaps cannot even be sorted
+            if values.dtype.kind == "f" or len(np.unique(values)) < len(values):
                 number = encode_number(column)
                 if number.n_labels == GROUPS:
                     found[name] = number
