@@ -110,6 +110,15 @@ def test_six_colours_are_okabe_and_ito() -> None:
     assert set(COLORS[:6]) < set(_OKABE_ITO.split())
 
 
+@pytest.mark.parametrize("count", [2, 3, 5, 10])
+def test_a_sample_of_few_labels_swaps_no_colours(count: int) -> None:
+    names = [f"study {number}" for number in range(count)]
+    colors = pl.palette(names)
+    assert len(set(colors.values())) == count
+    for large in names:  # whichever of them is the most frequent
+        assert pl.palette(names + [large] * 1000) == colors
+
+
 def test_the_same_labels_have_the_same_colours_in_any_order() -> None:
     colors = pl.palette(["b", "a", "c"])
     assert list(colors) == ["a", "b", "c"]

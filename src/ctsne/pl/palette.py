@@ -46,10 +46,10 @@ _STEP = 11
 def palette(labels: object) -> dict[Hashable, str]:
     """Choose a colour for each label, by its name.
 
-    A label keeps its colour in other data, and in a subset of these, unless a more frequent label
-    there has taken it. The ten most frequent labels differ most, for colour-blind readers too;
-    up to sixty have colours of their own, seen on white and on black. A column of an .h5ad file to
-    which scanpy has given colours keeps those.
+    A label keeps its colour in a subset of the data, and in other data unless another label there
+    has taken it. The ten most frequent labels differ most, for colour-blind readers too; up to
+    sixty have colours of their own, seen on white and on black. A column of an .h5ad file to which
+    scanpy has given colours keeps those.
 
     Parameters
     ----------
@@ -73,9 +73,11 @@ def palette(labels: object) -> dict[Hashable, str]:
 
 def _by_name(column: Column) -> dict[Any, str]:
     hashes = [crc32(label_text(name).encode("utf-8", "replace")) for name in column.names]
-    # Counts by their powers of two, because those of a sample are not in the same order.
-    sizes = [int(count).bit_length() for count in column.counts]
-    order = sorted(range(column.n_labels), key=lambda code: (-sizes[code], hashes[code]))
+    # Counts by their powers of two, because those of a sample are not in the same order; without
+    # them where all labels fit into the first tier, so that a sample never swaps two colours.
+    codes, many = range(column.n_labels), column.n_labels > len(_TIERS[0])
+    sizes = [int(count).bit_length() * many for count in column.counts]
+    order = sorted(codes, key=lambda code: (sizes[code], hashes[code]), reverse=True)
     color_of: dict[int, str] = {}
     for tier in itertools.cycle(_TIERS):
         own, order, taken = order[: len(tier)], order[len(tier) :], set[int]()
