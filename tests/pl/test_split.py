@@ -50,11 +50,11 @@ def test_only_the_largest_values_are_drawn_and_the_rest_is_said() -> None:
     axes = pl.split(POSITIONS, many)
     assert len(axes) == 20 and axes[0].get_title(loc="left") == "large (10)"
     (text,) = [text.get_text() for ax in axes for text in ax.texts]
-    assert text == "11 values with fewer points are not shown"
+    assert text == "11 more values not shown"
     column = np.where(np.arange(60) < 3, None, BATCH)
     axes = pl.split(POSITIONS, column, most=1, ncols=1)
     (text,) = [text.get_text() for text in axes[0].texts]
-    assert text == "2 values with fewer points are not shown; 3 points have no value"
+    assert text == "2 more values not shown; 3 points have no value"
 
 
 def test_columns_of_an_anndata_object() -> None:

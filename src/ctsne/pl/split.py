@@ -85,7 +85,7 @@ def split(
     drawn = np.sort(largest[labels.counts[largest] > 0])
     look = dots.make_look(by if color is None else color, None, palette, points=points, size=size)
     left = int((labels.counts > 0).sum()) - len(drawn)
-    notes = [f"{left:,} values with fewer points are not shown"] * bool(left)
+    notes = [f"{left:,} more value{'s' * (left > 1)} not shown"] * bool(left)
     notes += [f"{labels.n_missing:,} points have no value"] * bool(labels.n_missing)
     shape, foot = dots.frame_shape(points), _NOTE_LINE * bool(notes)
     grid = figures.PanelGrid(len(drawn), ncols, _SIDE, width=wide, shape=shape, foot=foot)
