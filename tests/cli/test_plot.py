@@ -213,7 +213,7 @@ def test_before_and_after(
     kept = kept_figures(monkeypatch)
     run("plot map.csv --before-after -o both.png")
     titles, notes = kept.pop()
-    assert titles == ["t-SNE", "without batch", "", ""]
+    assert titles == ["t-SNE", "batch factored out", "", ""]
     # The same settings with method tsne give the map of before, and its measures.
     settings = "--perplexity 8 --n-iter 40 --early-exaggeration-iter 20"
     made = run_json(f"embed cells.csv --labels batch --method tsne -o tsne.csv {settings}")
@@ -223,7 +223,7 @@ def test_before_and_after(
         assert notes[2] == [f"{mixed}\nneighbours kept {found['adjusted_rnx']:.2f}"]
     assert notes[3][0] != notes[2][0]
     run("plot map.csv --before-after --color batch -o both.png")
-    assert kept.pop()[0] == ["t-SNE", "without batch"]  # one row
+    assert kept.pop()[0] == ["t-SNE", "batch factored out"]  # one row
 
 
 SWEEP = "cells.csv --labels batch -o swept --methods joint --strengths 1"

@@ -37,7 +37,7 @@ def result() -> SweepResult:
 def test_rows_are_labels_and_columns_are_maps(width: str | None) -> None:
     axes = pl.before_after(BEFORE, AFTER, KNOWN, OTHER, data=DATA.X, width=width)
     assert axes.shape == (2, 2)
-    assert [ax.get_title(loc="left") for ax in axes.flat] == ["t-SNE", "without batch", "", ""]
+    assert [ax.get_title(loc="left") for ax in axes.flat] == ["t-SNE", "batch factored out", "", ""]
     figure = axes[0, 0].figure
     figure.canvas.draw()
     for ax, positions in zip(axes.flat, (BEFORE, AFTER) * 2, strict=True):
@@ -75,7 +75,7 @@ def test_several_labels_and_numbers_have_a_row_each() -> None:
     depth = DATA.X[:, 0].astype(np.float64)
     axes = pl.before_after(BEFORE, AFTER, {"batch": DATA.known, "depth": depth}, OTHER, data=DATA.X)
     assert axes.shape == (3, 2)
-    assert axes[0, 1].get_title(loc="left") == "without batch and depth"
+    assert axes[0, 1].get_title(loc="left") == "batch and depth factored\nout"
     assert axes[1, 1].child_axes[0].get_ylabel() == "depth"
     assert [note.rsplit(" ", 1)[0] for note in notes_of(axes[2, 0])] == [
         "mixing of batch",

@@ -72,7 +72,7 @@ def before_after(
     >>> maps = data.X[:, :2], data.X[:, 2:4]
     >>> axes = pl.before_after(*maps, {"batch": data.known}, {"type": data.hidden}, data=data.X)
     >>> [ax.get_title(loc="left") for ax in axes[0]]
-    ['t-SNE', 'without batch']
+    ['t-SNE', 'batch factored out']
     """
     if legend_loc is not None:
         check_choice(legend_loc, "legend_loc", PLACES)
@@ -119,7 +119,7 @@ def before_after(
             near = data_neighbors(features, labels, k=k, sample=min(n, sample), n_jobs=n_jobs)
         measures = [measure_map(positions, near, n_jobs=n_jobs) for positions in maps]
     title = _title_of(factored)
-    titles = ["t-SNE", "label factored out" if title is None else f"without {title}"]
+    titles = ["t-SNE", f"{title or 'label'} factored out"]
     notes = [_note(found, title, kept=data is not None) for found in measures]
     return _draw_rows(maps, titles, looks, notes, _PAIR_SIDE, width, legend_loc=legend_loc)
 
@@ -137,13 +137,14 @@ def _title_of(columns: Mapping[Any, Any]) -> str | None:
 
 def _note(measures: Mapping[str, float], name: str | None, *, kept: bool = True) -> list[str]:
     """Return the lines of measures under a map: mixing and, if they are known, neighbours kept."""
-    known = "the label" if name is None else name
-    known = known if len(known) <= _NAME else f"{known[: _NAME - 1]}…"
-    return [
-        f"{vocabulary.measure_title(measure, known)} {measures[measure]:.2f}"
-        for measure in (*vocabulary.mixings_of(measures), *["adjusted_rnx"] * kept)
-        if np.isfinite(measures.get(measure, np.nan))
-    ]
+    found = [*vocabulary.mixings_of(measures), *["adjusted_rnx"] * kept]
+    lines = []
+    for measure in (x for x in found if np.isfinite(measures.get(x, np.nan))):
+        base, column = vocabulary.split_measure(measure)
+        known = column or name or "the label"
+        known = known if len(known) <= _NAME else f"{known[: _NAME - 1]}…"
+        lines.append(f"{vocabulary.measure_title(base, known)} {measures[measure]:.2f}")
+    return lines
 
 
 def strip(
@@ -229,8 +230,10 @@ def _draw_rows(
     wide, ncols, shape = figures.check_width(width), len(maps), max(map(dots.frame_shape, maps))
     foot = _NOTE_LINE * (0.4 + max(len(note) + (i == marked) for i, note in enumerate(notes)))
     count = len(looks) * ncols
-    grid = figures.PanelGrid(count, ncols, side, width=wide, shape=shape, later=0.0, foot=foot)
-    named = [named_at(look, maps[-1], legend_loc) for look in looks]
+    titles = [figures.shown_text(title) for title in titles]
+    head = figures.HEADER + figures.TITLE_LINE * max(title.count("\n") for title in titles)
+    grid = figures.PanelGrid(count, ncols, side, head, wide, shape=shape, later=0.0, foot=foot)
+    named = [named_at(look, legend_loc) for look in looks]
     last = {row * ncols + ncols - 1: look for row, look in enumerate(looks)}
     place_keys(grid, last, named, by_row=True)
     axes = np.array(grid.panels, dtype=object).reshape(len(looks), ncols)
@@ -239,7 +242,7 @@ def _draw_rows(
             dots.draw_points(ax, positions, look)
             draw_names(ax, look, positions, where)
     for i, (title, note) in enumerate(zip(titles, notes, strict=True)):
-        figures.set_title(axes[0, i], figures.shown_text(title), **figures.LITERAL)
+        figures.set_title(axes[0, i], title, **figures.LITERAL)
         scale = figures.scale_of(axes[0, i])
         if note:
             figures.write_below(axes[-1, i], "\n".join(note))

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 INK, GREY, RULE = "#222222", "#5f5f5f", "#d0d0d0"
 TITLE_SIZE, TEXT_SIZE, SMALL_SIZE = 11.0, 10.0, 9.0
-# Inches: the space around and between panels, and above each for its title.
-GAP, HEADER = 0.14, 0.34
+# Inches: the space around and between panels, above each for its title, and for a further line.
+GAP, HEADER, TITLE_LINE = 0.14, 0.34, 0.18
 
 # Widths of a page's columns in mm, as most journals print them, and the share of the usual sizes
 # of texts and lines at which they are printed: texts of 6 to 8 points.

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from anndata import AnnData
     from matplotlib.axes import Axes
 
-# Inches: the side of a single map, of one in several colours and of one among several, and a
-# further line above a panel.
-_SINGLE_SIDE, _SEVERAL_SIDE, _SIDE, _TITLE_LINE = 4.8, 4.2, 3.1, 0.18
+# Inches: the side of a single map, of one in several colours and of one among several.
+_SINGLE_SIDE, _SEVERAL_SIDE, _SIDE = 4.8, 4.2, 3.1
 # Maximum number of panels in a row, when one map is drawn in several colours.
 _MOST_IN_ROW = 3
 # Legends that would take a larger share of a fixed width lie below the maps.
@@ -89,7 +88,7 @@ def embedding(
     legend_loc : {"auto", "right margin", "on data", "both"} or None, default="auto"
         Where labels are named: next to the map, on the map where their points are, or not at all
         with None. ``"auto"`` takes the margin, and both for more than 20 labels. Names on the map
-        are moved apart; those that find no room are left out.
+        are moved apart; those that find no room, or whose points lie all over, are left out.
     trust : array-like of shape (n,), or True, optional
         How far the place of each point can be believed, as :meth:`ctsne.ConditionalTSNE.trust`
         returns it: points with trust below about 0.3 are drawn faint. For an AnnData object, True
@@ -123,9 +122,7 @@ def embedding(
         names, positions = column_names(adata, color), map_of(adata, basis)
         several = len(names) > 1
         chosen = {name: name for name in names} if several else {None: color}
-        palettes = {
-            key: category_colors(adata, name, label_palette) for key, name in chosen.items()
-        }
+        palettes = {key: category_colors(adata, x, label_palette) for key, x in chosen.items()}
         columns = {key: column_of(adata, name, argument="color") for key, name in chosen.items()}
         shape = column_of(adata, shape, argument="shape")
         if trust is True:
@@ -157,7 +154,7 @@ def embedding(
         raise TypeError("trust=True is for AnnData objects; pass the values, trust=model.trust()")
     if trust is not None and trust is not False:
         looks = [dots.trusted_look(look, trust, len(points)) for look in looks]
-    named = [named_at(look, points, legend_loc) for look in looks]
+    named = [named_at(look, legend_loc) for look in looks]
     if map_under is not None:
         looks = [dots.above_reference(look) for look in looks]
     if ax is None:
@@ -199,14 +196,12 @@ def draw_names(ax: Axes, look: Look, points: NDArray[np.floating], where: str | 
         add_names(ax, look.labels, places_of(look.labels, points), only=where == "on data")
 
 
-def named_at(look: Look, points: NDArray[np.floating], legend_loc: str | None) -> str | None:
-    """Return where the labels of a map are named: many that lie together, also on the map."""
+def named_at(look: Look, legend_loc: str | None) -> str | None:
+    """Return where labels are named: many also on the map, those that lie together there."""
     if legend_loc != "auto":
         return legend_loc
-    if look.labels is None or look.labels.n_labels <= _MOST_BY_COLOR:
-        return "right margin"
-    together = places_of(look.labels, points).compact.sum()
-    return "both" if together > look.labels.n_labels / 2 else "right margin"
+    many = look.labels is not None and look.labels.n_labels > _MOST_BY_COLOR
+    return "both" if many else "right margin"
 
 
 def place_keys(
@@ -338,7 +333,7 @@ def maps(
     if notes is not None and (isinstance(notes, str) or len(notes) != count):
         raise ValueError(f"notes must hold one text for each of {count} maps, got {shown(notes)}")
     lines = max(title.count("\n") for title in titles) + (notes is not None)
-    grid = figures.PanelGrid(count, ncols, _SIDE, figures.HEADER + lines * _TITLE_LINE, wide)
+    grid = figures.PanelGrid(count, ncols, _SIDE, figures.HEADER + lines * figures.TITLE_LINE, wide)
     panels = grid.panels
     place_keys(grid, {grid.ncols - 1: look}, ["right margin"], shared=True)
     scale = figures.scale_of(panels[0])

@@ -147,10 +147,8 @@ _Arranged = tuple[_Array, NDArray[np.bool_], _Array]
 def _beside_dots(drawn: _Drawn) -> _Arranged:
     """Place texts beside dots: none covers a dot, and each is nearest to its own."""
     dot = _DOT * scale_of(drawn.ax) * drawn.ax.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
-    dots, sizes = (
-        np.column_stack([drawn.anchors, np.full((len(drawn.anchors), 2), dot)]),
-        drawn.sizes,
-    )
+    dots = np.column_stack([drawn.anchors, np.full((len(drawn.anchors), 2), dot)])
+    sizes = drawn.sizes
 
     def cost(box: int, places: _Array, _: _Array) -> _Array:
         away = _gaps(places, sizes[box], dots[:, :2])
