@@ -112,6 +112,9 @@ def test_what_the_map_is_made_of_is_not_replaced_by_it(adata: Any, run: Run, fai
     text = run(f"{command} --use-rep X_ctsne --key second")
     drawn = "ctsne plot cells.h5ad -o cells.png --color batch type --key second"
     assert f"\nnext, to draw the map: {drawn}\n" in text
+    drawn = "ctsne plot cells.h5ad -o cells-before-after.png --before-after --key second"
+    assert f"\nnext, to draw it next to t-SNE: {drawn}\n" in text
+    assert "next to t-SNE" not in run(f"{command} --method tsne --key plain")
 
 
 @pytest.mark.parametrize(

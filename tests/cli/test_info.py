@@ -144,3 +144,19 @@ def test_a_number_that_dominates_is_proposed_as_one(run_json: RunJson, tmp_path:
     content = run_json("info", str(tmp_path / "cells.h5ad"))
     assert content["proposal"] == "age" and content["labels"]["age"]["kind"] == "number"
     assert "--numbers age" in content["next"] and "--labels" not in content["next"]
+
+
+def test_features_that_the_next_command_leaves_out_are_listed(
+    run: Run, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 8)), columns=[f"Dim.{i}" for i in range(1, 9)])
+    table["n UMI"] = rng.integers(1000, 9000, len(table))
+    table["run"] = np.arange(len(table)) % 3
+    table["run"] = "R" + table["run"].astype(str)
+    table["Dim.1"] += 9 * (table["run"] == "R0")
+    table.to_csv(tmp_path / "cells.csv", index=False, sep=";", decimal=",")
+    text = run(f"info {tmp_path / 'cells.csv'}")
+    assert "left out   'n UMI': choose with --features\n" in text
+    assert "--features 'Dim.*'" in text
+    assert "included in the map" not in capsys.readouterr().err

@@ -210,11 +210,8 @@ def _report(
         lines.append(f"neighbours kept: {measures[kept]:.2f} ({technical})")
     elif options.labels:
         lines.append("neighbours kept: not measurable, neighbourhoods contain whole labels")
-    shown = {
-        "perplexity": "perplexity {:.1f}",
-        "largest_weight": "largest weight {:.2f}",
-        "other_share": "weight on other labels {:.2f}",
-    }
+    shown = {"perplexity": "perplexity {:.1f}", "largest_weight": "largest weight {:.2f}"}
+    shown["other_share"] = "weight on other labels {:.2f}"
     facts = [text.format(measures[name]) for name, text in shown.items() if name in measures]
     if console.verbose:
         lines.append(f"similarities per point, on average: {', '.join(facts)}")
@@ -273,6 +270,9 @@ def _next_commands(data: Data, options: Namespace) -> dict[str, str]:
             color = [*data.factored, *seen] if seen else None
         how = {"output": f"{stem}.png", "key": options.key, "color": color}
         commands["to draw the map"] = spell_command(["plot", options.output], how)
+        if data.factored and options.method != "tsne" and options.dimensions > 1:
+            how |= {"output": f"{stem}-before-after.png", "before_after": True, "color": None}
+            commands["to draw it next to t-SNE"] = spell_command(["plot", options.output], how)
     if data.factored and options.mixing is None and options.dimensions < 3:
         page = f"{stem}-strengths.html"
         commands["to compare strengths"] = report_command(options.input, settings_of(options), page)

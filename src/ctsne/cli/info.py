@@ -178,11 +178,12 @@ def _describe_data(
     data = read_data(path, label_file=label_file)
     doubtful = any(isinstance(warning, FeaturesWarning) for warning in data.warnings)
     pattern = main_features(data.features) if doubtful else None
-    data = data if pattern is None else data.select([pattern])
+    every, data = data.features, data if pattern is None else data.select([pattern])
     console.stage("neighbours")
     columns = candidates(data.columns, numbers=True)
     found = screen(data.X, columns)
     rest = [name for name in data.columns if name not in columns]
+    left_out = [name for name in every if name not in data.features]
     content: dict[str, Any] = {
         "points": int(data.X.shape[0]),
         "source": str(data.source),
@@ -196,6 +197,7 @@ def _describe_data(
     lines = [
         f"data       {path} ({data.X.shape[0]:,} points)",
         f"features   {data.source}: {folded(data.features)}",
+        *([f"left out   {quoted(left_out)}: choose with --features"] if left_out else []),
         *([f"others     {quoted(rest)}"] if rest else []),
     ]
     if found.columns:
@@ -209,7 +211,8 @@ def _describe_data(
     for note in data.notes:
         console.detail(note)
     for warning in data.warnings:
-        console.warn(warning)
+        if pattern is None or not isinstance(warning, FeaturesWarning):
+            console.warn(warning)
     stem = Path(path.removesuffix(suffix_of(path))).name
     settings: dict[str, Any] = {"features": None if pattern is None else [pattern]}
     settings["label_file"] = label_file

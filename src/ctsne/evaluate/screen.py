@@ -141,8 +141,7 @@ def _propose(ranked: list[ScreenedColumn], relations: list[Relation]) -> tuple[s
     name, note = found.name, _NOTES.get(found.kind)
     why = {
         "nuisance": f"factor out {name}, the least mixed of the columns that look like a nuisance",
-        "unknown": f"factor out {name} unless it is what you look for: no nuisance dominates, and "
-        "it is the least mixed of the other columns",
+        "unknown": f"factor out {name} unless it is what you look for: the least mixed column",
         "treatment": f"{name} {note}: factor it out only if it is not your question",
         "analysis": f"{name} {note}: factor it out to see what else there is",
         NUMBER_KIND: f"factor out the number {name}: no label dominates",
