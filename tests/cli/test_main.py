@@ -9,9 +9,11 @@ import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ctsne import evaluate
 from ctsne.cli import demo
 from ctsne.cli.main import COMMANDS, main, make_parser
 
@@ -267,3 +269,15 @@ def test_an_interrupt_in_a_callback_is_not_lost() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=600
     )
     assert (done.returncode, done.stderr) == (130, "ctsne: interrupted\n")
+
+
+def test_memory_that_runs_out_while_a_map_is_measured_is_explained(
+    cells: str, fail: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end(*_: Any, **__: Any) -> None:
+        raise MemoryError("Unable to allocate 96.8 MiB for an array")
+
+    monkeypatch.setattr(evaluate, "data_neighbors", end)
+    says = fail("embed cells.csv --labels batch -o map.csv")
+    assert re.search(r"memory ran out: this needs about \d+ MiB beside .*; the map is fin", says)
+    assert Path("map.csv").exists()

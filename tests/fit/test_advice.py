@@ -181,3 +181,12 @@ def test_the_line_about_trust_names_what_most_of_the_points_are() -> None:
     assert advice.doubt_line(trust, labels, {"type": TYPE}) == (
         "100 % of the points would have mostly other neighbours in another map"
     )
+
+
+def test_groups_of_a_number_are_named_with_it() -> None:
+    depth = X[:, 3] + 9.0 * np.linspace(0, 1, 600)
+    points = X + 20.0 * depth[:, None] * (np.arange(6) == 3)
+    model = ConditionalTSNE(**COMMON, strength=0.1).fit(points, numbers={"depth": depth})
+    found = model.advise()
+    assert found is not None
+    assert found.lines()[0].startswith("labels that stay apart: depth ")

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ctsne._core.jobs import threads_for, workers_for
-from ctsne._core.messages import did_you_mean, refuse_lazy, shown
+from ctsne._core.messages import did_you_mean, shown
+from ctsne._core.stores import in_memory
 
 LARGEST_VALUE = float(np.float32(1e30))  # a limit that rounding to single precision does not exceed
 MOST_POINTS = 2**31 - 1  # points are numbered with 32 bits
@@ -81,7 +82,7 @@ def single_precision(X: Any) -> Any:
 
 def as_numbers(values: Any, *, argument: str) -> Any:
     """Return float32 or float64 values, C-contiguous or CSR; missing entries become NaN."""
-    refuse_lazy(values, argument)
+    values = in_memory(values, argument)
     columns = _names_of(values)
     if hasattr(values, "get_columns") and any(str(d).endswith("Int128") for d in values.dtypes):
         values = np.array([c.to_list() for c in values.get_columns()], object).T  # NumPy has none

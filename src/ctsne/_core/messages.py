@@ -71,12 +71,6 @@ def shown(value: object, most: int = 60) -> str:
     return " ".join(text.split())[:most]
 
 
-def refuse_lazy(values: object, argument: str) -> None:
-    """Refuse a polars LazyFrame, which holds a plan instead of values."""
-    if type(values).__name__ == "LazyFrame":
-        raise TypeError(f"{argument} is a LazyFrame without values yet; call .collect() on it")
-
-
 def label_text(value: object) -> str:
     """Return a label as text, whole numbers without a fraction."""
     # Whole numbers become floats as soon as a column has a gap; 3.0 is still the label 3.

@@ -15,8 +15,8 @@ from ctsne._core.arrays import content_checksum
 from ctsne._core.checks import is_sparse
 from ctsne._core.files import reading
 from ctsne._core.messages import load, shown, warn
+from ctsne._core.stores import with_checked_stores
 from ctsne.distributed.cluster import all_results
-from ctsne.distributed.stores import with_checked_stores
 from ctsne.io import Dataset, Source, check_input, suffix_of
 from ctsne.io.anndata import read_h5ad_blocks
 from ctsne.io.dataset import check_labels

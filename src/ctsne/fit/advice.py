@@ -44,6 +44,7 @@ class Apart:
     points: int = 0  # with this label
     where: object = None  # the value of a column to look for that most of the points apart have
     unmatched: float = 0.0  # share of the points apart that have no counterpart
+    of_number: bool = False  # the label is a range
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Advice:
 
 
 def _apart_text(apart: Apart, several: bool) -> str:
-    name = f"{apart.column} {label_text(apart.label)}" if several else label_text(apart.label)
+    name = f"{apart.column} " * (several or apart.of_number) + label_text(apart.label)
     where = "" if apart.where is None else f", mostly {label_text(apart.where)}"
     return f"{name} (mixing {apart.mixing:.2f}{where})"
 
@@ -244,8 +245,8 @@ def _labels_apart(
         alone = own & (shares < 0.5 * target * random[code])
         rows = near.points[alone if alone.any() else own]
         unmatched = 0.0 if matched is None else float((matched[rows] < UNMATCHED).mean())
-        count = int(column.counts[code])
-        found.append(Apart(name, label, value, count, _where(rows, seen), unmatched))
+        count, number = int(column.counts[code]), column.numbers is not None
+        found.append(Apart(name, label, value, count, _where(rows, seen), unmatched, number))
     return found
 
 
@@ -275,10 +276,8 @@ def _stronger(
     numbers = [float(values[0]) for values in settings.knob]
     place = labels.names.index(first.column)
     grid = np.array(method.grid)
-    levels, scale = (
-        np.linspace(0, 1, len(grid)),
-        grid if method.knob == "strength" else -np.log(grid),
-    )
+    levels = np.linspace(0, 1, len(grid))
+    scale = grid if method.knob == "strength" else -np.log(grid)
     now = numbers[place] if method.knob == "strength" else -np.log(numbers[place])
     level = float(np.interp(now, scale, levels))
     if level == 1 or any(len(set(values.tolist())) > 1 for values in settings.knob):
@@ -288,10 +287,8 @@ def _stronger(
         gap = min(SUGGESTED_MIXING - first.mixing, LARGEST_GAP)
     further = np.flatnonzero(levels >= min(1.0, level + gap / USUAL_SLOPE) - 1e-9)
     numbers[place] = float(grid[further[0]])
-    knob = tuple(
-        np.full(column.n_labels, number)
-        for column, number in zip(labels.columns, numbers, strict=True)
-    )
+    pairs = zip(labels.columns, numbers, strict=True)
+    knob = tuple(np.full(column.n_labels, number) for column, number in pairs)
     return labels.one_or_by_name(numbers), replace(settings, knob=knob)
 
 

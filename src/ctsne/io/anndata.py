@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ctsne._core import stores
 from ctsne._core.checks import check_names, check_same_rows, is_sparse
 from ctsne._core.files import require_room
 from ctsne._core.messages import label_text, quoted, shown, unknown
@@ -316,8 +317,7 @@ def _of_genes(
 
 def in_memory(values: Any) -> Any:
     """Return a part of an AnnData object or of an .h5ad file, read or computed if it must be."""
-    if type(values).__module__.startswith("dask."):
-        return values.compute()
+    values = stores.in_memory(values, "a part of an AnnData object")
     if type(values).__module__.startswith("h5py"):
         return read_element(values)
     return values.to_memory() if hasattr(values, "to_memory") else values

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.messages import did_you_mean, label_text, quoted, refuse_lazy, shown
+from ctsne._core.messages import did_you_mean, label_text, quoted, shown
+from ctsne._core.stores import in_memory
 
 # Separates the values of several columns in the name of their combination.
 JOINT = " | "
@@ -326,7 +327,7 @@ def joint_names(names: Sequence[Sequence[object]], rows: NDArray[np.integer]) ->
 def as_columns(labels: Any, argument: str) -> list[Any]:
     """Return one or more columns: lists, one-dimensional arrays, pandas or polars columns."""
     wanted = "give one label per point, as a list, an array or a column of a data frame"
-    refuse_lazy(labels, argument)
+    labels = in_memory(labels, argument)
     if hasattr(labels, "combined"):
         return list(labels.columns)  # of Labels
     if hasattr(labels, "columns"):

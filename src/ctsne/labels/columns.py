@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ctsne._core.messages import did_you_mean, label_text, quoted, refuse_lazy, shown
+from ctsne._core.messages import did_you_mean, label_text, quoted, shown
+from ctsne._core.stores import in_memory
 from ctsne.labels.column import (
     Column,
     as_columns,
@@ -322,7 +323,7 @@ def given_columns(labels: Any) -> list[Any]:
 
 
 def _columns_of(labels: Any, n: int | None, argument: str) -> tuple[tuple[str, ...], list[Any]]:
-    refuse_lazy(labels, argument)
+    labels = in_memory(labels, argument)
     if isinstance(labels, Mapping):
         if not labels:
             raise ValueError(f"{argument} is a mapping without columns; give one or more")

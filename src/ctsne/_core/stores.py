@@ -1,4 +1,4 @@
-"""Zarr arrays below a Dask array: all their chunks are files, and a damaged one is named."""
+"""Zarr arrays, alone or below Dask: all their chunks are files, and a damaged one is named."""
 
 import sys
 from collections.abc import Iterator
@@ -10,6 +10,17 @@ from typing import Any
 import numpy as np
 
 from ctsne._core.files import reading, require_room
+
+
+def in_memory(values: Any, argument: str) -> Any:
+    """Return values of zarr or Dask as computed, once their stores are checked; others as given."""
+    if type(values).__name__ == "LazyFrame":  # of polars
+        raise TypeError(f"{argument} is a LazyFrame without values yet; call .collect() on it")
+    if type(values).__module__.startswith("zarr."):
+        return _checked(values)[(slice(None),) * values.ndim]
+    if type(values).__module__.startswith("dask."):
+        return (with_checked_stores(values) if hasattr(values, "chunks") else values).compute()
+    return values
 
 
 def with_checked_stores(array: Any) -> Any:
