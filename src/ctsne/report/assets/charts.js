@@ -190,8 +190,10 @@ function connectTradeOff(data, state) {
   const again = makeChart(byId("trade"), draw);
   onNearest(byId("trade"), () => placed.values(), (map) => lookAtMap(state, map));
   state.watch(["panels", "suggested", "targets", "look", "preset"], again);
-  state.watch(["look"], () => {
-    byId("trade-key").replaceChildren(...(families.length > 1 ? families.map(({ title, color, kind }) => keyItem(themed(color), title, kind)) : []));
+  state.watch(["look", "suggested"], ({ suggested }) => {
+    const items = families.length > 1 ? families.map(({ title, color, kind }) => keyItem(themed(color), title, kind)) : [];
+    if (all.some(({ map }) => map === suggested)) items.push(keyItem("var(--suggested)", "suggested", "diamond"));
+    byId("trade-key").replaceChildren(...items);
   });
 }
 
