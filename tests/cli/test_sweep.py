@@ -18,7 +18,7 @@ from ctsne.cli import sweep as sweep_command
 from ctsne.cli.main import make_parser
 from ctsne.cli.options import settings_of
 from ctsne.cli.sweep import SweepFolder, embed_command, findings, make_grid
-from ctsne.io import read_columns
+from ctsne.io import read_columns, write_columns
 from ctsne.settings import DEFAULTS
 from ctsne.storage.record import Record, read_record
 from ctsne.sweep import SweepResult, SweptMap, load_sweep, worker
@@ -217,6 +217,23 @@ def test_the_same_command_goes_on_where_it_was_stopped(
     run(command)
     assert len(more) == 2
     assert contents("out") == files
+
+
+def test_files_of_a_sweep_are_replaced_but_never_gone(
+    cells: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = f"sweep cells.csv --labels batch -o out {GRID}"
+    run(command)
+    before, seen = {*contents("out")} - {"settings.json"}, []
+    assert {"features.parquet", "neighbors.npy", "maps.png"} <= before
+
+    def write(*arguments: Any, **more: Any) -> None:
+        seen.append({*contents("out")})
+        write_columns(*arguments, **more)
+
+    monkeypatch.setattr("ctsne.io.write_columns", write)
+    run(f"{command} --jobs 1")
+    assert len(seen) == 2 and all(before <= names for names in seen)
 
 
 def test_stopped_before_the_first_map(

@@ -339,7 +339,8 @@ def write_folder(path: Path, sweep: SweepFolder) -> None:
         sweep.result.save(path)
         (path / files.SETTINGS).unlink(missing_ok=True)  # those of another sweep
         write_columns(path / files.COLUMNS, sweep.columns, names=sweep.names)
-        for name in _OPTIONAL:
+        made = (sweep.features, sweep.neighbors is not None, find_spec("matplotlib"))
+        for name in [name for name, new in zip(_OPTIONAL, made, strict=True) if not new]:
             (path / name).unlink(missing_ok=True)
         if sweep.features:
             write_columns(path / files.FEATURES, sweep.features)
@@ -348,7 +349,7 @@ def write_folder(path: Path, sweep: SweepFolder) -> None:
             np.save(content, sweep.neighbors, allow_pickle=False)
             files.write_file(path / files.NEIGHBORS, content.getvalue())
         files.write_file(path / files.TABLE, table.encode("utf-8", "surrogatepass"))
-        if find_spec("matplotlib") is not None:
+        if made[-1]:
             use_agg()
             strip = pl.strip(sweep.result, mixing=sweep.settings["mixing"])
             save_picture(strip[0, 0].figure, path / files.PICTURE, "ctsne sweep")
