@@ -5,7 +5,7 @@ in it: ctsne with ``transform``, openTSNE with the ``transform`` of an embedding
 positions and its own similarities. ctsne also places points, with their labels, in a conditioned
 map of its own. Indices and fields are made before the clock starts; their seconds are reported.
 
-Accuracy is measured for the hidden cell type, by a vote of the 10 nearest reference points in the map.
+Accuracy of the hidden cell type, by a vote of the 10 nearest reference points in the map.
 R_NX compares the 30 reference points nearest to a new point in the map with those in the data.
 
 Example: python benchmarks/placing.py --n 100000 --sizes 10000 100000 1000000

@@ -156,6 +156,13 @@ def test_few_labels_of_many_mostly_keep_their_colours() -> None:
     assert np.mean(kept) > 0.75
 
 
+def test_few_labels_mostly_have_the_colours_that_differ_most() -> None:
+    for names in (["ctrl", "stim"], ["A", "B", "C"], ["batch1", "batch2", "batch3"], ["0", "1"]):
+        assert {*pl.palette(names).values()} <= {*COLORS[:6]}
+    chosen = [pl.palette([f"{trial} {name}" for name in "ABC"]).values() for trial in range(200)]
+    assert np.mean([color in COLORS[:6] for colors in chosen for color in colors]) > 0.8
+
+
 def test_missing_labels_are_grey() -> None:
     assert pl.palette(["a", None])[None] == MISSING
     assert pl.palette([1.0, float("nan")]) == {**pl.palette([1]), None: MISSING}

@@ -2,8 +2,8 @@
 
 import itertools
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
-from zlib import crc32
 
 from ctsne._core.messages import label_text, quoted, shown, unknown
 from ctsne._core.vocabulary import split_measure
@@ -37,10 +37,13 @@ _COLORS = """
     #DDAA77 #5522DD #007744 #00EE99 #665533 #CC8800 #9955CC #AA0099 #AA6699 #557766 #776611 #666688
 """
 COLORS = tuple(_COLORS.split())
-# The most frequent labels share the first of these, those that follow the next, and so on.
-_TIERS = (COLORS[:10], COLORS[10:24], COLORS[24:])
+# The most frequent labels share the first of these, those that follow the next, and so on. A label
+# has one of so many first colours by its name or, if that is taken, one of the others.
+_TIERS = ((COLORS[:10], 6), (COLORS[10:24], 8), (COLORS[24:], 20))
 # From a colour that is taken to the next; it has no factor in common with the size of a tier.
-_STEP = 11
+_STEP = 17
+# With this, usual names of few labels, such as ctrl and stim, have six different first colours.
+_SALT = (12270).to_bytes(2, "big")
 
 
 def palette(labels: object) -> dict[Hashable, str]:
@@ -64,7 +67,7 @@ def palette(labels: object) -> dict[Hashable, str]:
     Examples
     --------
     >>> pl.palette(["sky", "sea", None, "sea"])
-    {'sea': '#D55E00', 'sky': '#335500', None: '#B8B8B8'}
+    {'sea': '#AA0066', 'sky': '#D55E00', None: '#B8B8B8'}
     """
     column = encode_column(labels)
     found: dict[Any, str] = stored_colors(labels, column) or _by_name(column)
@@ -72,17 +75,20 @@ def palette(labels: object) -> dict[Hashable, str]:
 
 
 def _by_name(column: Column) -> dict[Any, str]:
-    hashes = [crc32(label_text(name).encode("utf-8", "replace")) for name in column.names]
+    texts = (label_text(name).encode("utf-8", "replace") for name in column.names)
+    hashes = [int(blake2b(text, digest_size=8, salt=_SALT).hexdigest(), 16) for text in texts]
     # Counts by their powers of two, because those of a sample are not in the same order; without
     # them where all labels fit into the first tier, so that a sample never swaps two colours.
-    codes, many = range(column.n_labels), column.n_labels > len(_TIERS[0])
+    codes, many = range(column.n_labels), column.n_labels > len(_TIERS[0][0])
     sizes = [int(count).bit_length() * many for count in column.counts]
     order = sorted(codes, key=lambda code: (sizes[code], hashes[code]), reverse=True)
     color_of: dict[int, str] = {}
-    for tier in itertools.cycle(_TIERS):
+    for tier, first in itertools.cycle(_TIERS):
         own, order, taken = order[: len(tier)], order[len(tier) :], set[int]()
         for code in own:
-            place = hashes[code] % len(tier)
+            further, place = divmod(hashes[code], first)
+            if place in taken:
+                place = first + further % (len(tier) - first)
             while place in taken:
                 place = (place + _STEP) % len(tier)
             taken.add(place)
@@ -112,23 +118,17 @@ def label_colors(labels: Column, chosen: Any, given: Any = None) -> list[str]:
             raise ValueError("palette must hold at least one colour, got an empty list")
         chosen = dict(zip(labels.names, itertools.cycle(chosen), strict=False))
     if not isinstance(chosen, Mapping):
-        kind = type(chosen).__name__
-        raise TypeError(
-            "palette must be a mapping from labels to colours, a list of colours or the name of a "
-            f"colour map, got {kind}"
-        )
+        wanted = "a mapping from labels to colours, a list of colours or the name of a colour map"
+        raise TypeError(f"palette must be {wanted}, got {type(chosen).__name__}")
     by_text = {label_text(name): color for name, color in chosen.items() if name is not None}
     given = {name: chosen.get(name, by_text.get(label_text(name))) for name in labels.names}
-    absent = [name for name, color in given.items() if color is None]
-    if absent:
-        raise ValueError(
-            f"palette has no colour for {quoted(absent, most=3)}; make it from all labels"
-        )
+    if absent := [name for name, color in given.items() if color is None]:
+        what = quoted(absent, most=3)
+        raise ValueError(f"palette has no colour for {what}; make it from all labels")
     for name, color in (*given.items(), (None, chosen.get(None, MISSING))):
         if not colors.is_color_like(color):
-            raise ValueError(
-                f"palette must hold matplotlib colours, got {shown(color)} for {shown(name)}"
-            )
+            what = f"{shown(color)} for {shown(name)}"
+            raise ValueError(f"palette must hold matplotlib colours, got {what}")
         hexes.append(colors.to_hex(color))
     return hexes
 
