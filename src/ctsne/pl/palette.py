@@ -43,7 +43,7 @@ _TIERS = ((COLORS[:10], 6), (COLORS[10:24], 8), (COLORS[24:], 20))
 # From a colour that is taken to the next; it has no factor in common with the size of a tier.
 _STEP = 17
 # With this, usual names of few labels, such as ctrl and stim, have six different first colours.
-_SALT = (12270).to_bytes(2, "big")
+_SALT = (65172).to_bytes(2, "big")
 
 
 def palette(labels: object) -> dict[Hashable, str]:
@@ -67,7 +67,7 @@ def palette(labels: object) -> dict[Hashable, str]:
     Examples
     --------
     >>> pl.palette(["sky", "sea", None, "sea"])
-    {'sea': '#AA0066', 'sky': '#D55E00', None: '#B8B8B8'}
+    {'sea': '#CC79A7', 'sky': '#D55E00', None: '#B8B8B8'}
     """
     column = encode_column(labels)
     found: dict[Any, str] = stored_colors(labels, column) or _by_name(column)
