@@ -236,6 +236,14 @@ def test_files_of_a_sweep_are_replaced_but_never_gone(
     assert len(seen) == 2 and all(before <= names for names in seen)
 
 
+def test_damaged_neighbours_of_a_folder_are_named(cells: str, run: Run, fail: Run) -> None:
+    run(f"sweep cells.csv --labels batch -o out {GRID}")
+    near = np.load("out/neighbors.npy")
+    for damaged, says in ((near + len(near), "from 0 to"), (near[1:], "of shape")):
+        np.save("out/neighbors.npy", damaged)
+        assert f"out/neighbors.npy must be rows {says}" in fail("report out -o page.html")
+
+
 def test_stopped_before_the_first_map(
     cells: str, run: Run, fail: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

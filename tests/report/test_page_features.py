@@ -98,8 +98,8 @@ def test_a_graph_or_many_points_have_no_neighbours() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (np.zeros((60, 2)), "neighbors must be row numbers of shape"),
-        (np.zeros((59, 2), int), "neighbors must be row numbers of shape"),
+        (np.zeros((60, 2)), "neighbors must be rows of shape"),
+        (np.zeros((59, 2), int), "neighbors must be rows of shape"),
         (np.full((60, 2), 60), "neighbors must be rows from 0 to 59, got 60 to 60"),
         (np.full((60, 2), -1), "neighbors must be rows from 0 to 59"),
     ],

@@ -361,6 +361,7 @@ def read_folder(path: Path) -> SweepFolder:
     from ctsne.cli.rerun import stored_settings
     from ctsne.io import read_columns
     from ctsne.io.read import read_npy
+    from ctsne.report.data import check_rows
     from ctsne.storage.record import read_record
     from ctsne.sweep import load_sweep
 
@@ -370,12 +371,12 @@ def read_folder(path: Path) -> SweepFolder:
         raise ValueError(_not_finished(path))
     record = read_record(path)
     if record.command != "sweep":
-        what = f"{path} is not the folder of a sweep"
-        raise ValueError(f"{what}: {files.SETTINGS} is of another command")
+        raise ValueError(f"{path} holds no sweep: {files.SETTINGS} is of another command")
     settings = stored_settings(record, path)
     columns, names = read_columns(path / files.COLUMNS)
     features = read_columns(path / files.FEATURES)[0] if (path / files.FEATURES).is_file() else {}
-    near = read_npy(path / files.NEIGHBORS) if (path / files.NEIGHBORS).is_file() else None
+    file, n = path / files.NEIGHBORS, len(next(iter(columns.values())))
+    near = check_rows(read_npy(file), n, file) if file.is_file() else None
     return SweepFolder(load_sweep(path), columns, names, record, settings, features, near)
 
 

@@ -150,7 +150,7 @@ def read_page(
         shown_first = first_map(result, mixing)
         features = informative(features, shown_first, feature_room(n, feature_bytes))
     read += [read_feature(*item, n=n) for item in _by_name(features, "features").items()]
-    near = model_rows(result, most_joined) if neighbors is None else _check_rows(neighbors, n)
+    near = model_rows(result, most_joined) if neighbors is None else check_rows(neighbors, n)
     found = (made.diagnostics["matched"] for made in page.maps if "matched" in made.diagnostics)
     matched = next(found, None)  # the same in all maps
     if matched is not None and MATCHED not in chosen:
@@ -338,14 +338,13 @@ def _check_names(names: Any, n: int, there: str) -> None:
         raise ValueError(f"names has {len(names)} entries but {there}")
 
 
-def _check_rows(neighbors: Any, n: int) -> NDArray[np.integer]:
+def check_rows(neighbors: Any, n: int, name: object = "neighbors") -> NDArray[np.integer]:
+    """Return the rows that are nearest to each of n rows, as many as a page shows."""
     rows = np.asarray(neighbors)
     if rows.ndim != 2 or len(rows) != n or not rows.shape[1] or rows.dtype.kind not in "iu":
-        found = f"{rows.dtype} of shape {rows.shape}"
-        raise ValueError(f"neighbors must be row numbers of shape ({n}, k), got {found}")
-    if rows.min() < 0 or rows.max() >= n:
-        found = f"{rows.min()} to {rows.max()}"
-        raise ValueError(f"neighbors must be rows from 0 to {n - 1}, got {found}")
+        raise ValueError(f"{name} must be rows of shape ({n}, k), got {rows.dtype} {rows.shape}")
+    if (low := rows.min()) < 0 or rows.max() >= n:
+        raise ValueError(f"{name} must be rows from 0 to {n - 1}, got {low} to {rows.max()}")
     return rows[:, :NEIGHBORS]
 
 
