@@ -185,3 +185,9 @@ def test_strata_are_combinations_of_texts() -> None:
     assert [keys[code] for code in codes] == [("a", "1"), (None, "2"), ("a", "1"), ("b", None)]
     assert strata_of([], 3)[0] == [()]
     refused("3 points", strata_of, [["a", "b"]], 3)
+
+
+def test_values_without_dimensions_are_neither_points_nor_labels() -> None:
+    for labels in (np.True_, np.array(3), da.from_array(np.array(3))):
+        refused(r"labels must have shape \(n,\)", fit_sample, chunked(500), 30, labels=labels)
+    refused("the array must have 2 dimensions, got 0", fit_sample, da.from_array(np.array(3.0)), 30)

@@ -79,7 +79,7 @@ def open_collection(
         if strata:
             raise ValueError("stratify names columns, but an array has none; pass them as labels")
         collection = with_checked_stores(collection)
-        if np.isnan(collection.shape[0]) or np.isnan(getattr(labels, "shape", (0,))[0]):
+        if np.isnan([*collection.shape[:1], *getattr(labels, "shape", ())[:1]]).any():
             how = "call compute_chunk_sizes() on the array and its labels first"
             raise ValueError(f"the partitions of the array have unknown lengths; {how}")
         label_arrays = _label_arrays(labels, collection)
