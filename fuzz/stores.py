@@ -72,7 +72,9 @@ def read_store(path: Path, files: dict[str, bytes], rng: Rng) -> list[Any]:
         if prod(-(-n // size) for n, size in pairs) > _MOST_CHUNKS:
             raise ValueError("too many chunks")
         found = da.from_zarr(path, inline_array=inlined)
-        found = pick(rng, (found, found, found[5:], found.rechunk((15, -1)), found * 2))
+        # Dask makes a task of every part, before ctsne sees the array.
+        parted = found.rechunk((15, -1)) if found.shape[0] <= 15 * _MOST_CHUNKS else found
+        found = pick(rng, (found, found, found[5:], parted, found * 2))
     except Exception as error:
         raise ValueError(f"{path.name}: refused by {type(error).__name__}") from None
     try:
