@@ -49,11 +49,13 @@ def test_names_are_quoted() -> None:
 @pytest.mark.parametrize("output", ["my map.csv", "cells.csv.gz"])
 def test_a_map_ends_with_commands_that_work(output: str, cells: str, run: Run) -> None:
     text = run(f"embed cells.csv --labels batch -o '{output}'")
-    draw, compare = next_commands(text)
+    draw, beside, compare = next_commands(text)
     stem = output.partition(".")[0]
     assert draw[:2] == ["ctsne", "plot"] and draw[draw.index("-o") + 1] == f"{stem}.png"
     assert "--color" in draw
     assert main(draw[1:]) == 0 and Path(f"{stem}.png").is_file()
+    assert "--before-after" in beside
+    assert main(beside[1:]) == 0 and Path(f"{stem}-before-after.png").is_file()
     assert compare[:3] == ["ctsne", "report", cells] and "--perplexity" in compare
     assert make_parser().parse_args(compare[1:]).output == f"{stem}-strengths.html"
 
