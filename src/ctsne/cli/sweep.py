@@ -375,7 +375,7 @@ def read_folder(path: Path) -> SweepFolder:
     settings = stored_settings(record, path)
     columns, names = read_columns(path / files.COLUMNS)
     features = read_columns(path / files.FEATURES)[0] if (path / files.FEATURES).is_file() else {}
-    file, n = path / files.NEIGHBORS, len(next(iter(columns.values())))
+    file, n = path / files.NEIGHBORS, len(next(iter(columns.values()), ()))
     near = check_rows(read_npy(file), n, file) if file.is_file() else None
     return SweepFolder(load_sweep(path), columns, names, record, settings, features, near)
 
