@@ -155,6 +155,28 @@ def test_numbers_that_identify_rows_are_no_features(
     assert read(tmp_path, text, labels=[header]).warnings == ()
 
 
+@pytest.mark.parametrize("value", ["{}", "{}.5"])
+def test_many_columns_are_not_taken_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    # Taking a column out of a frame costs as much as parsing thousands of its cells.
+    taken = []
+    take = pd.DataFrame.__getitem__
+    monkeypatch.setattr(
+        pd.DataFrame,
+        "__getitem__",
+        lambda frame, key: (taken.append(key), take(frame, key))[1],
+    )
+    names = [f"g{i}" for i in range(5000)]
+    rows = [
+        [value.format(2 + (7 * i + j) % 31) if i % 2 else str(2 + j * i % 13) for i in range(5000)]
+        for j in range(1, 4)
+    ]
+    data = read(tmp_path, "".join(",".join(row) + "\n" for row in (names, *rows)))
+    assert len(data.features) > 4900
+    assert len(taken) < 100
+
+
 def test_features_chosen(tmp_path: Path) -> None:
     text = "PC1,PC2,batch,age,type\n1,5,1,30,x\n2,6,2,40,x\n"
     data = read(tmp_path, text, features=["PC*"])

@@ -93,7 +93,7 @@ def make(options: Namespace, console: Console, *, expect: str | None = None) -> 
             diagnostics=point_diagnostics(model),
             settings=record.to_json(),
             key=options.key,
-            colors={name: palette(column) for name, column in shown.items() if _is_text(column)},
+            colors={name: palette(x) for name, x in shown.items() if x.dtype.kind == "O"},
         )
     if outputs.page is not None:
         data = data.with_features(model.embedding_, options, console)
@@ -132,10 +132,6 @@ def _write_page(
         commands=[command],
         provenance={**made, "command": command},
     )
-
-
-def _is_text(column: Any) -> bool:
-    return bool(getattr(getattr(column, "dtype", None), "kind", "") == "O")
 
 
 def _color(data: Data, name: str) -> Any:

@@ -72,20 +72,17 @@ def run(options: Namespace, console: Console) -> None:
     console.result(f"picture: {options.output}", content)
 
 
-def _check_looks(kind: str, options: Namespace) -> None:
-    given = [name for name in _IGNORED[kind] if getattr(options, name) not in (None, False, "auto")]
-    if given:
-        flags = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise ValueError(f"{flags} cannot be used with {kind}; leave it out")
-
-
 def _figure(source: Path, options: Namespace, console: Console) -> Any:
     from ctsne import pl
     from ctsne.io import read_map
     from ctsne.storage.record import find_record
 
     kind = "--split" if options.split else "--before-after" if options.before_after else "a map"
-    _check_looks("a sweep" if source.is_dir() else kind, options)
+    kind = "a sweep" if source.is_dir() else kind
+    wrong = [name for name in _IGNORED[kind] if getattr(options, name) not in (None, False, "auto")]
+    if wrong:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in wrong)
+        raise ValueError(f"{flags} cannot be used with {kind}; leave it out")
     fixed = {"size": options.size, "width": options.width}
     if source.is_dir():
         from ctsne.cli.sweep import read_folder

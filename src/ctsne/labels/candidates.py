@@ -36,7 +36,7 @@ def label_columns(columns: Mapping[str, Any]) -> dict[str, Column]:
         counts = kind in "iu" and kind_of(name) == "unknown"
         most = min(_MOST_NUMBERS if counts else _MOST_VALUES, len(column) // _LEAST_POINTS)
         # Fractions are measurements. Of many values, the first rows already have too many.
-        if kind == "f" or _encoded(column[:_LOOKED_AT]) is None:
+        if kind == "f" or most < 2 or _encoded(column[:_LOOKED_AT]) is None:
             continue
         labels = _encoded(column)
         if labels is not None and 2 <= labels.n_labels <= most:

@@ -243,12 +243,13 @@ def build_page(
     own = "\n".join(map(_asset, sorted(names, key="start.js".__eq__)))
     script = re.sub(r"(?m)^ *//.*\n", "", f'(() => {{\n"use strict";\n{own}}})();')
     style = _asset("page.css") + _asset("print.css")
+    little = {k: np.ascontiguousarray(x, x.dtype.newbyteorder("<")) for k, x in arrays.items()}
     data = [
         (f'<script type="application/json" id="ctsne-{name}">'.encode(), _json(content))
         for name, content in contents.items()
     ] + [
-        (f'<script type="text/plain" id="ctsne-{name}">'.encode(), _base64(values))
-        for name, values in arrays.items()
+        (f'<script type="text/plain" id="ctsne-{name}">'.encode(), base64.b64encode(values.data))
+        for name, values in little.items()
     ]
     known = {
         "policy": [_POLICY.format(style=_digest(style), script=_digest(script)).encode()],
@@ -281,8 +282,3 @@ def _json(content: Any) -> bytes:
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text.encode()
-
-
-def _base64(values: NDArray[Any]) -> bytes:
-    little = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
-    return base64.b64encode(little.data)
