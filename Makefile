@@ -60,7 +60,7 @@ kills: $(FOR_TEST) ## kill and interrupt every command that writes, 300 times (S
 	$(BIN)/python fuzz/kills.py --kills 200 --seed $(SEED)
 	$(BIN)/python fuzz/worker_kills.py --kills 60 --seed $(SEED)
 
-soak: $(FOR_TEST) ## 2,000 small and 50 large fits: memory, threads and open files stay flat
+soak: $(FOR_TEST) ## 2,000 small and 60 large fits: memory, threads and open files stay flat
 	$(BIN)/python fuzz/soak.py
 
 lint: $(FOR_TEST) ## check style, types and the order of imports only
