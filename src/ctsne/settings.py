@@ -372,7 +372,7 @@ def unused_warnings(given: Mapping[str, Any]) -> list[str]:
         if is_used(name, given) or not given_by_user:
             continue
         users = users_of(name)
-        methods = " and ".join(f'"{method}"' for method in users)
+        methods = ", ".join(f'"{method}"' for method in users)
         replaced = " and a given odds or beta_low" if given["method"] in users else ""
         value = shown(given[name]) if np.ndim(given[name]) == 0 else "..."
         without = f'has no effect with method="{given["method"]}"{replaced}'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,16 @@ def test_data_that_have_changed(made: str, frame: pd.DataFrame, fail: Run) -> No
     frame["PC1"] += 1
     frame.drop(columns="plate").to_csv("cells.csv", index=False)
     assert "cells.csv has changed" in fail("evaluate map.csv")
+
+
+@pytest.mark.parametrize("command", ["evaluate map.csv", "plot map.csv --before-after -o new.png"])
+def test_stored_settings_that_do_not_suit_the_data(command: str, made: str, fail: Run) -> None:
+    file = Path("map.csv.json")
+    record = json.loads(file.read_text())
+    record["options"]["index"] = "absent"
+    file.write_text(json.dumps(record))
+    message = fail(command)
+    assert "map.csv is not a map of these data: --index: no column 'absent'" in message
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_the_best_alignment_is_chosen_and_its_scores_are_told(data: Synthetic) -
 @pytest.mark.parametrize("method", ["tsne", "original"])
 def test_an_alignment_without_effect_is_told(data: Synthetic, method: str, align: Any) -> None:
     plain = make(method=method).fit_transform(data.X, labels=data.known)
-    says = f'align=.* has no effect with method="{method}": it is for "joint" and'
+    says = f'align=.* has no effect with method="{method}": it is for "joint", '
     with pytest.warns(UserWarning, match=says) as caught:
         model = make(method=method, align=align).fit(data.X, labels=data.known)
     assert len(caught) == 1 and len(str(caught[0].message)) < 200

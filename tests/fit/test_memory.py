@@ -114,7 +114,7 @@ def _little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_little_memory")
 def test_too_large_a_map_is_refused_before_any_work() -> None:
     model = ConditionalTSNE(perplexity=20)
-    with pytest.raises(MemoryError, match=r"about \d+ MiB .*1 MiB are free.*perplexity"):
+    with pytest.raises(MemoryError, match=r"about \d+ MiB .*1 MiB is free.*perplexity"):
         model.fit(DATA.X, labels=DATA.known)
     assert not hasattr(model, "embedding_") and not hasattr(model, "n_features_in_")
     with pytest.raises(MemoryError, match="n_jobs"):
@@ -178,7 +178,7 @@ except MemoryError as error:
         (
             "known",
             "fit",
-            r"^this needs about \d+ MiB of memory, but only \d+ MiB are free; use a smaller ",
+            r"^this needs about \d+ MiB of memory, but only \d+ MiB is free; use a smaller ",
         ),
         *(
             ("unknown", work, r"^memory ran out: this needs about \d+ MiB beside .*use a smaller ")

@@ -412,7 +412,7 @@ def test_hostile_text(name: str, content: bytes, message: str, tmp_path: Path) -
 def test_text_that_grows_beyond_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * 2**19))
     monkeypatch.setattr("ctsne._core.files.free_memory", lambda: 2**21)
-    with pytest.raises(MemoryError, match=r"t\.csv\.gz needs about 4 MiB .* only 2 MiB are free"):
+    with pytest.raises(MemoryError, match=r"t\.csv\.gz needs about 4 MiB .* only 2 MiB is free"):
         read_data(tmp_path / "t.csv.gz")
 
 

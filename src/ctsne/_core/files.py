@@ -120,7 +120,7 @@ def check_space(target: Path, needed: int) -> None:
     """Refuse to begin if the result will not fit on the disk."""
     free = shutil.disk_usage(target if target.is_dir() else target.parent).free
     if needed > free:
-        sizes = f"about {needed / 1e6:.1f} MB are needed, {free / 1e6:.1f} MB are free"
+        sizes = f"about {needed / 1e6:.1f} MB is needed, {free / 1e6:.1f} MB is free"
         raise WriteError(f"cannot write {target}: {os.strerror(errno.ENOSPC)} ({sizes})")
 
 
@@ -168,7 +168,7 @@ def require_room(needed: int, path: str | os.PathLike[str]) -> None:
     """Refuse a file whose content does not fit in the free memory, before it is read."""
     free = free_memory()
     if free is not None and needed > free:
-        room = f"about {in_words(needed)} of memory, but only {in_words(free)} are free"
+        room = f"about {in_words(needed)} of memory, but only {in_words(free)} is free"
         raise MemoryError(f"{path} needs {room}")
 
 

@@ -42,7 +42,7 @@ def add_options(parser: Parser, main: Any) -> None:
 
 def run(options: Namespace, console: Console) -> None:
     """Measure the map."""
-    from ctsne._core.files import write_file
+    from ctsne._core.files import reading, write_file
     from ctsne.io import check_output, read_map, suffix_of
     from ctsne.storage.record import read_record
 
@@ -68,7 +68,8 @@ def run(options: Namespace, console: Console) -> None:
         expect = record.inputs[0].data
     check_not_inputs(outputs, then)
     check_replaced(outputs, options)
-    data = read_input(then, console, expect=expect)
+    with reading(source, "a map of these data"):  # settings stored in it may not suit them
+        data = read_input(then, console, expect=expect)
     n, points = data.X.shape[0], len(made.embedding)
     if n != points:
         raise ValueError(f"{source} has {points} points, but {data.dataset.path} has {n}")

@@ -328,9 +328,8 @@ def features_lines(features: Mapping[str, Any]) -> list[str]:
     """Say how much of a page is features to colour by."""
     from ctsne.report.features import feature_size
 
-    size = sum(map(feature_size, map(len, features.values())))
-    what = "1 feature to colour by adds" if len(features) == 1 else ""
-    what = what or f"{len(features)} features to colour by add"
+    count, size = len(features), sum(map(feature_size, map(len, features.values())))
+    what = "1 feature to colour by adds" if count == 1 else f"{count} features to colour by add"
     return [f"{what} {size_text(size)}"] if features else []
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ctsne._core.files import write_file
+from ctsne._core.files import reading, write_file
 from ctsne._core.messages import unknown
 from ctsne.cli import options as opt
 from ctsne.cli.console import Console
@@ -138,7 +138,8 @@ def _before(
         what = f"{source} is not a map by ctsne embed with a label factored out"
         raise ValueError(f"{what}, so it has no t-SNE of before; ctsne.pl.before_after draws any")
     then = options_again(record, source, given=options.data)
-    data = replace(read_input(then, console, expect=record.inputs[0].data), aligned=None)
+    with reading(source, "a map of these data"):
+        data = replace(read_input(then, console, expect=record.inputs[0].data), aligned=None)
     given = {**vars(then), "method": "tsne", "mixing": None}
     settings = {name: value for name, value in given.items() if is_used(name, given)}
     console.stage("t-SNE")

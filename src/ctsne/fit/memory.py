@@ -126,7 +126,6 @@ def require_memory(needed: int, advice: str) -> str:
     if free is None:
         return about
     if needed > free:
-        raise MemoryError(
-            f"this needs {about} of memory, but only {in_words(free)} are free; use {advice}"
-        )
+        what = f"this needs {about} of memory, but only {in_words(free)} is free"
+        raise MemoryError(f"{what}; use {advice}")
     return f"{about} of {in_words(free)} free"
