@@ -16,6 +16,7 @@ import neighbors
 import placing
 import roofline
 import startup
+import ties
 from suites import HERE, PARTS, RESULTS
 
 Results = dict[str, dict[str, Any]]
@@ -45,6 +46,9 @@ openTSNE place the same new points in the same map, ctsne joint in a conditioned
 which keeps fewer neighbours on purpose. `prepared`: seconds of the first call, on few points.
 Accuracy: type of the new points by the 10 nearest reference points in the map. R_NX at k = 30, of
 new points among reference points."""
+
+_TIES_NOTE = """`two lists`: the exact search of the nearest points of the same and of other labels;
+`mutual`, `local`: the alignments. `ratio`: to normal points, which have no ties."""
 
 
 def write_report(folder: Path = RESULTS, target: Path = HERE / "RESULTS.md") -> None:
@@ -90,6 +94,8 @@ def _section(name: str, content: dict[str, Any]) -> list[str]:
         parts += [placing.format_table(content["results"]), _PLACING_NOTE]
     elif content["program"] == "startup":
         parts.append(startup.format_table(content["results"]))
+    elif content["program"] == "ties":
+        parts += [ties.format_table(content["results"]), _TIES_NOTE]
     elif "rows" in content and "bandwidth" in content:
         parts += [roofline.format_words(content).strip(), roofline.format_table(content)]
         parts.append(_ROOFLINE_NOTE)

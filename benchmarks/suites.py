@@ -69,6 +69,7 @@ LONG = {
         9,
     ),
     "roofline-300000": Part("roofline.py", "--n 300000", 4),
+    "ties-10000": Part("ties.py", "--n 10000 --labels 100 --turns 2", 5),
     "placing-100000": Part("placing.py", "--n 100000", 5),
 }
 PARTS = SHORT | LONG

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -173,7 +174,7 @@ def test_the_report_compares_and_says_what_failed(benchmarks: Any, tmp_path: Pat
 def test_parts_name_programs_that_accept_their_options(
     benchmarks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("maps", "neighbors", "placing"):
+    for name in ("maps", "neighbors", "placing", "ties"):
         program = benchmarks(name)
         for part in benchmarks("suites").PARTS.values():
             if part.program == f"{name}.py":
@@ -185,6 +186,20 @@ def test_parts_name_programs_that_accept_their_options(
     assert done == list(benchmarks("suites").SHORT)
     with pytest.raises(SystemExit):
         run.main(["nothing"])
+
+
+def test_data_with_ties_are_compared_with_normal_points(
+    benchmarks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["ties.py"])  # the report knows a program by its name
+    argv = ["--n", "300", "--labels", "3", "--k", "10", "--turns", "1", "--json"]
+    assert benchmarks("ties").main([*argv, str(tmp_path / "ties.json")]) == 0
+    benchmarks("report").write_report(tmp_path, tmp_path / "RESULTS.md")
+    results = json.loads((tmp_path / "ties.json").read_text())["results"]
+    assert results[0]["ratios"] == [1, 1, 1]
+    assert all(min(each["seconds"]) > 0 for each in results)
+    page = (tmp_path / "RESULTS.md").read_text()
+    assert all(f"| {each['data']} " in page for each in results)
 
 
 def test_placed_points_are_judged_among_the_reference(benchmarks: Any) -> None:
