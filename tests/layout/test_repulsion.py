@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+import scipy.fft
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -93,6 +96,32 @@ def test_threads_do_not_change_a_bit(exact: bool, dims: int, n_columns: int) -> 
     one, z_one = Repulsion(n, weights=weights, exact=exact, n_jobs=1)(y)
     two, z_two = Repulsion(n, weights=weights, exact=exact, n_jobs=2)(y)
     assert np.array_equal(one, two) and z_one == z_two
+
+
+def test_what_is_transformed_together_is_the_same_for_any_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # On some processors this decides about the last bits of every transform.
+    done: list[tuple[object, ...]] = []
+
+    def recorded(name: str) -> Any:
+        transform = getattr(scipy.fft, name)
+
+        def call(x: Any, *args: Any, **options: Any) -> Any:
+            done.append((name, x.shape, *args, *options.items()))
+            return transform(x, *args, **options)
+
+        return call
+
+    for name in ("rfft", "fft", "ifft", "irfft"):
+        monkeypatch.setattr(scipy.fft, name, recorded(name))
+    y = 3 * np.random.default_rng(2).normal(size=(20_000, 3)).astype(np.float32)
+    calls = []
+    for n_jobs in (1, 2):
+        done.clear()
+        Repulsion(len(y), exact=False, n_jobs=n_jobs)(y)
+        calls.append(sorted(done, key=repr))
+    assert calls[0] == calls[1] != []
 
 
 def test_all_points_at_one_place() -> None:

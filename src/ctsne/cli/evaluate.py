@@ -44,10 +44,10 @@ def run(options: Namespace, console: Console) -> None:
     """Measure the map."""
     from ctsne._core.files import reading, write_file
     from ctsne.io import check_output, read_map, suffix_of
+    from ctsne.io.tables import separator_of
     from ctsne.storage.record import read_record
 
-    target = None if options.output is None else check_output(options.output, (".csv", ".tsv"))
-    outputs = [] if target is None else [target]
+    outputs = [check_output(x, (".csv", ".tsv")) for x in [options.output] if x is not None]
     check_not_inputs(outputs, options)
     source = Path(options.input)
     if options.standard and len(options.other or ()) != 1:
@@ -75,9 +75,8 @@ def run(options: Namespace, console: Console) -> None:
         raise ValueError(f"{source} has {points} points, but {data.dataset.path} has {n}")
     console.stage("measuring")
     table = _table(made.embedding, data, vars(then), options)
-    if target is not None:
-        separator = "\t" if target.suffix.lower() == ".tsv" else ","
-        text = table.to_csv(index=False, sep=separator, lineterminator="\n")
+    for target in outputs:
+        text = table.to_csv(index=False, sep=separator_of(target), lineterminator="\n")
         write_file(target, text.encode("utf-8", "surrogatepass"))
     table = table.astype(object).where(table.notna(), None)
     content = {

@@ -298,7 +298,10 @@ def read_input(options: Namespace, console: Console, *, expect: str | None = Non
         known.refuse_identifiers("--labels")
     aligned = None
     if options.align_rep is not None:
-        _check_align_rep(options, dataset)
+        if options.align is not None:
+            raise ValueError("--align and --align-rep exclude each other; leave one out")
+        if dataset.source.kind in ("table", "array"):
+            raise ValueError(f"--align-rep is for .h5ad files; {options.input} is not one")
         aligned = read_aligned(options)
     # Of a map, only if it has a page.
     wanted = getattr(options, "show", None) if getattr(options, "page", True) else None
@@ -341,13 +344,6 @@ def check_unchanged(
         how = "Name the original file (--input FILE for rerun, --data FILE for evaluate and plot)"
         what = f"{dataset.path} has changed: its numbers or labels differ"
         raise ValueError(f"{what}. {how}, or make a new output from this one")
-
-
-def _check_align_rep(options: Namespace, dataset: Dataset) -> None:
-    if options.align is not None:
-        raise ValueError("--align and --align-rep exclude each other; leave one out")
-    if dataset.source.kind in ("table", "array"):
-        raise ValueError(f"--align-rep is for .h5ad files; {options.input} is not one")
 
 
 def _about_counts(dataset: Dataset, layer: str | None) -> str:

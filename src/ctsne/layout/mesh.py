@@ -13,7 +13,9 @@ those of the fine one.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 
@@ -37,6 +39,7 @@ CELLS = 32  # a map smaller than this many cells gets a finer mesh
 # The kernel wraps around at the doubled mesh, with a kink that splines smear over some nodes.
 MARGIN = 8
 MOST_NODES = 2**27  # most nodes of the doubled mesh; a map that needs more gets a coarser one
+_TOGETHER = 16  # planes of a volume that are transformed at once
 WORTH_THREADS = 2**18  # smaller transforms are done before a second thread has started
 # Many degrees of freedom make the kernel fall by more than its exponential can represent.
 _MOST_ABOVE = 600.0
@@ -144,10 +147,8 @@ def _kernel_of(plan: MeshPlan) -> _Kernel:
     # difference: on a map of size 1e-4 the potential varies by 1e-8 of its value, the force.
     if plan.near:
         return _near_kernel(plan)
-    squared = np.zeros((1,) * len(plan.nodes))
-    for axis, n in enumerate(plan.nodes):
-        steps = (np.arange(n + 1) * plan.spacing) ** 2
-        squared = squared + steps.reshape([-1 if a == axis else 1 for a in range(len(plan.nodes))])
+    steps = [(np.arange(n + 1) * plan.spacing) ** 2 for n in plan.nodes]
+    squared = np.asarray(sum(np.ix_(*steps)))
     farthest = float(squared[(-1,) * len(plan.nodes)])
     power = -0.5 * (plan.dof + 1)
     floor = float((1 + farthest / plan.dof) ** power)
@@ -160,9 +161,8 @@ def _kernel_of(plan: MeshPlan) -> _Kernel:
         kernel -= near_part(squared, plan.reach)
     # The kernel is even along every axis, so its Fourier transform is a cosine transform.
     transform = scipy.fft.dctn(kernel, type=1)
-    for axis, n in enumerate(plan.nodes):
-        spline = _spline_transform(n)
-        transform /= (spline**2).reshape([-1 if a == axis else 1 for a in range(len(plan.nodes))])
+    for squared_spline in np.ix_(*(_spline_transform(n) ** 2 for n in plan.nodes)):
+        transform /= squared_spline
     if len(plan.nodes) == 2:
         _, columns = plan.nodes
         by_parity = np.r_[0 : columns + 1 : 2, 1 : columns + 1 : 2]
@@ -241,32 +241,41 @@ class Mesh:
         if isinstance(kernel, _native.PlaneKernel):
             self.native.convolve(kernel)
         else:
-            nodes = self.plan.nodes[-1]  # the rest of the last axis stays zero
             for grid in self.grids:
-                convolved = _convolved(grid, kernel, self.plan, self._n_jobs)
-                grid[..., :nodes] = convolved[..., :nodes]
+                _convolve(grid, kernel, self.plan, self._n_jobs)
         if self._coarse is not None:
             floor = self._coarse.convolve()
             self.native.refine(self._coarse.native)
         return floor
 
 
-def _convolved(
+def _convolve(
     grid: NDArray[np.float32], kernel: NDArray[np.float32], plan: MeshPlan, n_jobs: int
-) -> NDArray[np.float32]:
-    dims = len(plan.nodes)
-    workers = n_jobs if plan.size >= WORTH_THREADS else 1
+) -> None:
+    """Convolve the grid of a line or of a volume with the kernel, in its place."""
+    *others, last = plan.nodes
+    if not others:
+        grid[:last] = scipy.fft.irfft(scipy.fft.rfft(grid) * kernel, n=2 * last)[:last]
+        return
+    rows, columns = others
+    half = np.empty((rows, 2 * columns, last + 1), np.complex64)
+
     # Axis by axis, so that rows known to be zero are never transformed.
-    spectrum = scipy.fft.rfft(grid, axis=-1, workers=workers)
-    for axis in reversed(range(dims - 1)):
-        spectrum = scipy.fft.fft(
-            spectrum, n=2 * plan.nodes[axis], axis=axis, workers=workers, overwrite_x=True
-        )
-    spectrum *= kernel
-    for axis in range(dims - 1):
-        spectrum = scipy.fft.ifft(spectrum, axis=axis, workers=workers, overwrite_x=True)
-        spectrum = spectrum[(slice(None),) * axis + (slice(plan.nodes[axis]),)]
-    potential = scipy.fft.irfft(
-        spectrum, n=2 * plan.nodes[-1], axis=-1, workers=workers, overwrite_x=True
-    )
-    return np.asarray(potential)
+    def forth(part: slice) -> None:
+        half[part] = scipy.fft.fft(scipy.fft.rfft(grid[part]), n=2 * columns, axis=1)
+
+    def across(part: slice) -> None:
+        spectrum = scipy.fft.fft(half[:, part], n=2 * rows, axis=0)
+        spectrum *= kernel[:, part]
+        half[:, part] = scipy.fft.ifft(spectrum, axis=0, overwrite_x=True)[:rows]
+
+    def back(part: slice) -> None:
+        spectrum = scipy.fft.ifft(half[part], axis=1)[:, :columns]
+        grid[part, :, :last] = scipy.fft.irfft(spectrum, n=2 * last)[..., :last]
+
+    # On ARM64, a transform has other last bits where fewer are left than fill a vector, so what is
+    # transformed together does not depend on the number of threads.
+    with ThreadPoolExecutor(n_jobs if plan.size >= WORTH_THREADS else 1) as pool:
+        for step, length in ((forth, rows), (across, 2 * columns), (back, rows)):
+            parts = (slice(at, at + _TOGETHER) for at in range(0, length, _TOGETHER))
+            deque(pool.map(step, parts), maxlen=0)

@@ -166,7 +166,10 @@ def choose_map(lines: _Lines, targets: Mapping[str, float], wanted: str, hidden:
             values = f"mixing {theirs:.{digits}f} against {ours:.{digits}f}"
             reason += f"; t-SNE keeps {found} purer ({values})"
     ties = tuple(other.maps[0] for other in equal)
-    return Suggestion(_best_seed(chosen.maps, targets), reason, ties if len(ties) > 1 else ())
+    # Each column may reach its target with another seed.
+    enough = [x for x in chosen.maps if all(x.measures[m] >= targets[m] for m in targets)]
+    best = max(enough or chosen.maps, key=lambda swept: swept.measures["adjusted_rnx"])
+    return Suggestion(best, reason, ties if len(ties) > 1 else ())
 
 
 def choose_maps(
@@ -226,10 +229,3 @@ def _equivalent(equal: Sequence[_Setting]) -> str:
         taken = low if len(by_line) == 1 else taken
     *most, last_text = texts
     return f"{', '.join(most)}{' and ' * bool(most)}{last_text} are equivalent; {taken} taken"
-
-
-def _best_seed(maps: Sequence[SweptMap], targets: Mapping[str, float]) -> SweptMap:
-    """Return the seed that keeps most neighbours, among those that mix far enough."""
-    reaching = [swept for swept in maps if all(swept.measures[m] >= targets[m] for m in targets)]
-    # Each column may reach its target with another seed.
-    return max(reaching or maps, key=lambda swept: swept.measures["adjusted_rnx"])
