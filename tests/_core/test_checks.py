@@ -18,7 +18,7 @@ N = 40
 
 
 def some(form: str, n: int = 60, d: int = 30, kind: str = "array") -> Any:
-    made = sp.random(n, d, 0.2, "csr", rng=0)
+    made = sp.random(n, d, 0.2, "csr", random_state=0)
     return getattr(sp, f"{form}_{kind}")(made)
 
 

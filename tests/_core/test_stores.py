@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 
-from ctsne import ConditionalTSNE
+from ctsne import ConditionalTSNE, tl
 from ctsne.datasets import make_synthetic
 from ctsne.evaluate import adjusted_rnx
 
@@ -41,3 +43,27 @@ def test_a_lost_chunk_is_neither_points_nor_labels_of_zeros(layout: int, tmp_pat
             model.fit(points, labels=BATCH)
         with pytest.raises(ValueError, match=r"X/.*2.0 is missing"):
             adjusted_rnx(expected, points, BATCH)
+
+
+@pytest.mark.filterwarnings("ignore:Writing zarr v2:UserWarning")
+def test_a_lost_chunk_of_a_sparse_matrix_is_not_zeros(tmp_path: Path) -> None:
+    anndata = pytest.importorskip("anndata")
+    read_lazily = pytest.importorskip("anndata.experimental").read_elem_lazy
+    X = sp.csr_matrix(np.where(DATA.X > 0, DATA.X, 0))
+    obs = pd.DataFrame({"batch": DATA.known}, index=[f"cell{i}" for i in range(len(DATA.X))])
+    folder = tmp_path / "cells.zarr"
+    anndata.AnnData(X, obs=obs).write_zarr(folder)
+
+    def mapped(points: object) -> np.ndarray:
+        adata = anndata.AnnData(points, obs=obs)
+        tl.ctsne(adata, "batch", use_rep="X", n_iter=20)
+        return np.asarray(adata.obsm["X_ctsne"])
+
+    def lazy() -> object:
+        return read_lazily(zarr.open_group(folder, mode="r")["X"], chunks=(100, X.shape[1]))
+
+    np.testing.assert_array_equal(mapped(lazy()), mapped(X))
+    lost = next(file for file in (folder / "X" / "data").rglob("*") if file.name == "0")
+    lost.unlink()
+    with pytest.raises(ValueError, match=r"X/data/.*0 is missing"):
+        mapped(lazy())

@@ -34,6 +34,11 @@ def with_checked_stores(array: Any) -> Any:
         found = {key: _checked(node) for key, node in nodes if isinstance(node, zarr.Array)}
         if found and inlined is None:
             layers[name] = type(layer)({**layer, **found}, annotations=layer.annotations)
+        # Sparse matrices are read by tasks of anndata, from several arrays in a group.
+        read = [part for _, node in nodes for part in getattr(node, "args", ())]
+        groups = [x.group for x in read if isinstance(getattr(x, "group", None), zarr.Group)]
+        for stored in (array for group in groups for _, array in group.arrays() if array.size):
+            _checked(stored)
     if not layers:
         return array
     graph = type(array.dask)(layers, array.dask.dependencies)

@@ -160,10 +160,9 @@ class Column:
         key_of = self._keys_by_code(value, argument)
         absent = [name for code, name in enumerate(self.names) if code not in key_of]
         if absent:
-            raise ValueError(
-                f"{argument} must give a number for every label, but has none for "
-                f"{quoted(absent, most=_SHOWN)}; the column has {self.describe()}"
-            )
+            what = f"{argument} must give a number for every label, but has none for"
+            names = quoted(absent, most=_SHOWN)
+            raise ValueError(f"{what} {names}; the column has {self.describe()}")
         keys = [key_of[code] for code in range(self.n_labels)]
         return np.array([as_number(value[key], f"{argument}[{shown(key)}]") for key in keys])
 

@@ -128,10 +128,8 @@ def embedding(
         if trust is True:
             trust = adata.obs.get(f"{map_name(basis)}_{TRUST}")
             if trust is None:
-                raise ValueError(
-                    f"trust: the map {shown(basis)} has none; make it with ctsne.tl.ctsne(..., "
-                    "trust=True)"
-                )
+                how = "make it with ctsne.tl.ctsne(..., trust=True)"
+                raise ValueError(f"trust: the map {shown(basis)} has none; {how}")
     elif isinstance(positions, Placement):
         if shape is None and positions.far.any() and len(positions.far) <= dots.MOST_DOTS:
             codes = positions.far.astype(np.int32)

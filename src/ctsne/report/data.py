@@ -302,10 +302,8 @@ def _choose_columns(
         if name in labels and name not in given:
             given[name] = labels[name]
         if name not in given:
-            raise ValueError(
-                f"{argument} must be one of the columns ({quoted(given)}), got "
-                f"{shown(name)}{did_you_mean(name, given)}"
-            )
+            what = f"{argument} must be one of the columns ({quoted(given)}), got {shown(name)}"
+            raise ValueError(f"{what}{did_you_mean(name, given)}")
     return replace(page, known=factored, other=hidden), given
 
 
