@@ -339,9 +339,9 @@ def _merged(points: _Points, groups: Column, n_jobs: int) -> NDArray[np.int64] |
     by_chance = np.maximum(named.sum(axis=1), 1) / (sizes.sum() - sizes)
     ratio = sp.diags_array(1 / by_chance) @ named @ sp.diags_array(1 / sizes)
     near = sp.csr_array(ratio.multiply(ratio.T))
-    best = np.asarray(near.argmax(axis=1))
+    best = np.asarray(near.argmax(axis=1)).ravel()
     own = np.arange(len(best))
-    together = (best[best] == own) & (near.max(axis=1).toarray() > 0)
+    together = (best[best] == own) & (near.max(axis=1).toarray().ravel() > 0)
     if not together.any():
         return None
     return np.unique(np.where(together, np.minimum(own, best), own), return_inverse=True)[1]
