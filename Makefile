@@ -105,6 +105,7 @@ dist: $(FOR_DIST) ## build the sdist and a wheel into dist/, twice, and check th
 	$(BIN)/twine check --strict dist/*
 
 # Old libraries warn about what newer ones of their own dependencies deprecate: only that is allowed.
+# They cannot work with the newest polars (scikit-learn) and zarr (AnnData).
 lowest: $(FOR_LOWEST) ## run the tests with the oldest dependencies allowed, without the slow tests
 	$(LOWEST)/bin/pytest -m "not slow" --numprocesses=logical --maxprocesses=8 --dist=worksteal \
 	  -W default::DeprecationWarning -W default::PendingDeprecationWarning -W default::FutureWarning
@@ -152,5 +153,5 @@ $(FOR_LOWEST): $(MADE) $(SOURCES)
 	$(BIN)/uv pip compile --quiet --python $(LOWEST) --resolution lowest-direct --extra all \
 	  --output-file $(LOWEST)/versions.txt pyproject.toml
 	$(BIN)/uv pip install --quiet --python $(LOWEST) --constraints $(LOWEST)/versions.txt \
-	  ".[all]" --group test "polars<2"  # newer ones cannot be read by the oldest scikit-learn
+	  ".[all]" --group test "polars<2" "zarr<3"
 	@touch $@

@@ -18,7 +18,7 @@ from worker import prepare, run_case
 
 #: The attackers and their shares of the time. In a second, a core runs about 87 cases of the
 #: estimator, 108 of files and 5,000 of native: 100,000 fits and 20,000 files take equally long.
-ATTACKERS = {"estimator": 76, "functions": 8, "files": 14, "native": 2}
+ATTACKERS = {"estimator": 72, "functions": 7, "files": 19, "native": 2}
 
 
 def main() -> int:

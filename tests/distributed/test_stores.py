@@ -19,7 +19,7 @@ from ctsne.distributed.collection import open_collection
 from ..io.conftest import refused
 
 da = pytest.importorskip("dask.array")
-zarr = pytest.importorskip("zarr")
+zarr = pytest.importorskip("zarr", minversion="3")
 
 DATA = make_synthetic(1200, random_state=0)
 FORMATS = [2, 3]

@@ -19,6 +19,9 @@ from ctsne.io.read import LABEL_SUFFIXES
 FOLDER = Path(__file__).parents[2] / "fuzz"
 
 
+pytest.importorskip("zarr", minversion="3")  # for the stores that are damaged
+
+
 @pytest.fixture(scope="module")
 def attacker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The started attacker, its harness, its damage, and the folder it works in."""

@@ -257,7 +257,7 @@ def test_kinds_of_features_and_results(pca: int | None) -> None:
             found = model.transform(convert(whole[NEW]), LABELS[NEW])
             np.testing.assert_allclose(found, expected, atol=1e-3 if pca else 0)
         check_independent(model, whole[NEW], GIVEN)
-    table = sp.random_array((150, 70), density=0.2, rng=np.random.default_rng(0), format="csr")
+    table = sp.random_array((150, 70), density=0.2, random_state=0, format="csr")
     model = make(method="tsne").fit(table[:100])
     wide = model.transform(table[100:])
     np.testing.assert_array_equal(model.transform(table[120:130]), wide[20:30])

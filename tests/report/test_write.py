@@ -234,8 +234,14 @@ def test_no_text_leaves_its_frame() -> None:
 NO_PAGE = "import sys, ctsne.sweep; ctsne.ConditionalTSNE; print('ctsne.report' not in sys.modules)"
 NO_PACKAGE = """
 import sys
-for name in ("matplotlib", "pandas", "bokeh", "pyarrow", "anndata", "IPython"):
-    sys.modules[name] = None
+
+class Absent:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name in {"matplotlib", "pandas", "bokeh", "pyarrow", "anndata", "IPython"}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent)
 from ctsne import ConditionalTSNE
 from ctsne.datasets import make_synthetic
 data = make_synthetic(60, random_state=0)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scanpy as sc
-from anndata.experimental import read_elem_lazy
+from anndata import experimental
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
@@ -25,6 +25,10 @@ from ctsne import ConditionalTSNE
 from ctsne.evaluate import mixing
 
 from .conftest import QUICK, estimated
+
+read_lazily: Any = getattr(experimental, "read_elem_lazy", None)
+if read_lazily is None:  # its name in older versions of anndata
+    read_lazily = experimental.read_elem_as_dask
 
 
 def fields(adata: Any) -> list[set[str]]:
@@ -200,9 +204,9 @@ def test_computed_by_dask(form: Any, small: Any, tmp_path: Path) -> None:
     lazy = small.copy()
     choices = [{}, {"use_rep": "X"}, {"layer": "same"}, {"use_rep": "X_umap", "align": "X_umap"}]
     with h5py.File(tmp_path / "cells.h5ad") as file:
-        lazy.X = read_elem_lazy(file["X"])
-        lazy.layers["same"] = read_elem_lazy(file["layers/same"])
-        lazy.obsm["X_umap"] = read_elem_lazy(file["obsm/X_umap"])
+        lazy.X = read_lazily(file["X"])
+        lazy.layers["same"] = read_lazily(file["layers/same"])
+        lazy.obsm["X_umap"] = read_lazily(file["obsm/X_umap"])
         for choice in choices:
             for adata in (small, lazy):
                 ctsne.tl.ctsne(adata, "phase", **choice, **QUICK)

@@ -101,7 +101,8 @@ def solve_weights(
     # share may be above its target without any weight. Then they get none, not a negative one.
     if labels.n_columns == 1:
         rows = log_weights[labels.combined.codes >= 0]
-        same, other = (logsumexp(rows[:, lists], axis=1) for lists in (~differs[0], differs[0]))
+        parts = rows[:, ~differs[0]], rows[:, differs[0]]
+        same, other = (logsumexp(x, axis=1) if x.size else np.full(len(x), -np.inf) for x in parts)
         return np.array([solve_weight(other - same, float(targets[0]))])
     labelled = np.array([np.count_nonzero(column.codes >= 0) for column in labels.columns])
     free = np.ones(len(targets), bool)

@@ -103,10 +103,8 @@ def standard_measures(
     batch, kind = (column.take(points).without_unused() for column in columns)
     for name, column in (("labels", batch), ("other", kind)):
         if column.n_labels < 2:
-            raise ValueError(
-                f"{name} must have at least two values among the {len(points)} points that have "
-                f"both labels, got {column.n_labels}"
-            )
+            what = f"{name} must have at least two values among the {len(points)} points that have"
+            raise ValueError(f"{what} both labels, got {column.n_labels}")
     if positions is None:
         lists = _of_points(embedding, points)
     else:

@@ -355,7 +355,7 @@ def _identifiers(frame: Any) -> dict[str, str]:
     found = {}
     for name, first, *then in zip(names, *start, strict=True) if len(start) == 3 else ():
         counts = first in (0, 1) and then == [first + 1, first + 2]
-        if counts and (np.diff(frame[name].to_numpy()) == 1).all():
+        if counts and (np.diff(frame[name].to_numpy(np.float64, na_value=np.nan)) == 1).all():
             what = "counts the rows"
         elif IDENTIFIER.search(name) and frame[name].is_unique:
             what = "looks like an identifier"
