@@ -154,13 +154,15 @@ def test_text_of_files_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[s
 
 
 def test_tables_line_up() -> None:
-    text = aligned(["name", "value"], [["a", 0.5], ["long", None], ["b", float("nan")]])
+    rows = [["a", 0.5], ["long", None], ["b", float("nan")], ["c", -0.001]]
+    text = aligned(["name", "value"], rows)
     assert text.splitlines() == [
         "name  value",
         "----  -----",
         "a      0.50",
         "long      -",
         "b         -",
+        "c      0.00",
     ]
 
 

@@ -160,7 +160,7 @@ def aligned(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+    return f"{value:z.2f}" if isinstance(value, float) else str(value)
 
 
 def definitions(titles: Mapping[str, str]) -> str:

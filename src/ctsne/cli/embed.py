@@ -200,10 +200,10 @@ def _report(
     lines += outputs.lines(data.shown)
     for name, title in titles_of(list(data.factored) or [""], options.other).items():
         if measures.get(name) is not None and name != "adjusted_rnx":
-            lines.append(f"{title}: {measures[name]:.2f} of random")
+            lines.append(f"{title}: {measures[name]:z.2f} of random")
     kept, technical = ("adjusted_rnx", "adjusted R_NX") if options.labels else ("rnx", "R_NX")
     if measures.get(kept) is not None:
-        lines.append(f"neighbours kept: {measures[kept]:.2f} ({technical})")
+        lines.append(f"neighbours kept: {measures[kept]:z.2f} ({technical})")
     elif options.labels:
         lines.append("neighbours kept: not measurable, neighbourhoods contain whole labels")
     shown = {"perplexity": "perplexity {:.1f}", "largest_weight": "largest weight {:.2f}"}
