@@ -67,8 +67,7 @@ def read_store(path: Path, files: dict[str, bytes], rng: Rng) -> list[Any]:
             if Path(name).name in METADATA and not (path.parent / name).is_file():
                 raise ValueError("not a file")
         array = zarr.open_array(path, mode="r")
-        sizes = array.shards or array.chunks
-        pairs = zip(array.shape, sizes, strict=True)
+        pairs = zip(array.shape, array.chunks, strict=True)  # of shards too
         if prod(-(-n // size) for n, size in pairs) > _MOST_CHUNKS:
             raise ValueError("too many chunks")
         found = da.from_zarr(path, inline_array=inlined)

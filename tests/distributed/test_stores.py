@@ -130,9 +130,10 @@ def test_declared_rows_cost_nothing(tmp_path: Path) -> None:
         tracemalloc.stop()
 
 
-def test_declared_chunks_are_not_allocated(tmp_path: Path) -> None:
+@pytest.mark.parametrize("declared", [10**13, 2**60])
+def test_declared_chunks_are_not_allocated(tmp_path: Path, declared: int) -> None:
     path = store(tmp_path / "x.zarr", zarr_format=2, rows=1200)
-    edit(path, shape=[10**13, DATA.X.shape[1]], chunks=[10**13, DATA.X.shape[1]])
+    edit(path, shape=[declared, DATA.X.shape[1]], chunks=[declared, DATA.X.shape[1]])
     refused(r"x\.zarr needs about .* of memory", read, da.from_zarr(path), error=MemoryError)
 
 

@@ -247,7 +247,8 @@ def _of_array(array: Any, labels: Mapping[str, Any]) -> tuple[Shard, ...]:
     for number, (length, X) in enumerate(zip(lengths, array.to_delayed().ravel(), strict=True)):
         own = {name: column[number] for name, column in columns.items()}
         content = delayed(_array_data)(X, own)
-        counted = delayed(_array_data)(np.empty((length, 0)), own)  # no need to compute X
+        # Bytes, as NumPy refuses to count more than it could hold; X need not be computed.
+        counted = delayed(_array_data)(np.empty((length, 0), np.int8), own)
         shards.append(Shard(f"partition {number}", f"part-{number:05d}", content, counted))
     return tuple(shards)
 
