@@ -339,7 +339,7 @@ def _merged(points: _Points, groups: Column, n_jobs: int) -> NDArray[np.int64] |
     by_chance = np.maximum(named.sum(axis=1), 1) / (sizes.sum() - sizes)
     ratio = sp.diags_array(1 / by_chance) @ named @ sp.diags_array(1 / sizes)
     near = sp.csr_array(ratio.multiply(ratio.T))
-    best = np.asarray(near.argmax(axis=1)).ravel()
+    best = np.asarray(near.argmax(axis=1)).ravel()  # old versions of SciPy give a column
     own = np.arange(len(best))
     together = (best[best] == own) & (near.max(axis=1).toarray().ravel() > 0)
     if not together.any():
